@@ -1,0 +1,6 @@
+//! tabd: a daemon that owns a real Chromium and lets other programs use it over a Unix socket.
+//!
+//! Layers, lowest first; each uses only those before it:
+//! `error wire lines log` ← `cdp` ← `browser` ← `page` ← `tools` ← `server cli help` ← `main`.
+
+pub mod error;

@@ -1,0 +1,3 @@
+//! The `tabd` program: argv → daemon, client or help.
+
+fn main() {}
