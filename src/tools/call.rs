@@ -1,0 +1,225 @@
+//! One call on its way: whose it is, which tab it is for, how long it has, and whether it has acted.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use crate::browser::{Browser, Running, Session, Tab};
+use crate::error::{Code, Error, Result};
+use crate::wire::TabId;
+
+/// Whether a call's action has reached the page (contract, "Did it happen?").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Acted {
+    /// Nothing was sent to the page.
+    No,
+    /// Sent; no answer yet.
+    Unknown,
+    /// The browser confirmed it.
+    Yes,
+}
+
+/// Which events a connection wants.
+#[derive(Clone, Debug, Default)]
+pub struct Subscription {
+    /// The kinds, by their words.
+    pub events: Vec<String>,
+    /// Only of this session.
+    pub session: Option<String>,
+    /// Only of this tab.
+    pub tab: Option<TabId>,
+}
+
+/// Which calls to cancel.
+#[derive(Clone, Debug)]
+pub enum Cancel {
+    /// This connection's calls with that raw `id` or `cmd_id`.
+    Id(Box<RawValue>),
+    /// The session's running call, whoever made it.
+    Session(String),
+}
+
+/// What a tool may ask of the connection its call came from.
+pub trait Client: Send + Sync {
+    /// Replaces the connection's subscription; the present state is sent first.
+    fn subscribe(&self, subscription: Subscription) -> Result<()>;
+    /// Ends the subscription; says whether there was one.
+    fn unsubscribe(&self) -> bool;
+    /// Cancels calls and says how many.
+    fn cancel(&self, which: Cancel) -> usize;
+}
+
+/// What a tool may ask of the daemon as a whole.
+pub trait Daemon: Send + Sync {
+    /// How long the daemon runs.
+    fn uptime(&self) -> Duration;
+    /// Counters and limits for `info`, as a JSON object.
+    fn counters(&self) -> serde_json::Value;
+    /// Begins the orderly end; replies already owed are still written.
+    fn shut_down(&self);
+}
+
+/// What a running tool holds.
+pub struct Call {
+    /// The browser, started on demand.
+    pub browser: Arc<Browser>,
+    /// The session's name.
+    pub session_name: String,
+    /// The session; for [`super::Kind::Daemon`] tools `None` if it does not exist.
+    pub session: Option<Arc<Session>>,
+    /// The connection.
+    pub client: Arc<dyn Client>,
+    /// The daemon.
+    pub daemon: Arc<dyn Daemon>,
+    /// The `tab` argument.
+    pub tab: Option<TabId>,
+    time: Mutex<Time>,
+    acted: AtomicU8,
+}
+
+struct Time {
+    deadline: Instant,
+    explicit: bool,
+}
+
+impl Call {
+    /// A call with an explicit timeout (`Ok`, the one deadline) or the tool's own allowance.
+    pub fn new(
+        browser: Arc<Browser>,
+        session_name: String,
+        session: Option<Arc<Session>>,
+        client: Arc<dyn Client>,
+        daemon: Arc<dyn Daemon>,
+        tab: Option<TabId>,
+        deadline: Result<Instant, Duration>,
+    ) -> Call {
+        let time = match deadline {
+            Ok(deadline) => Time {
+                deadline,
+                explicit: true,
+            },
+            Err(allowance) => Time {
+                deadline: Instant::now() + allowance,
+                explicit: false,
+            },
+        };
+        Call {
+            browser,
+            session_name,
+            session,
+            client,
+            daemon,
+            tab,
+            time: Mutex::new(time),
+            acted: AtomicU8::new(Acted::No as u8),
+        }
+    }
+
+    /// When the call must be over. May move while the browser starts: ask again after waiting.
+    pub fn deadline(&self) -> Instant {
+        self.time().deadline
+    }
+
+    /// The time left.
+    pub fn remaining(&self) -> Duration {
+        self.deadline().saturating_duration_since(Instant::now())
+    }
+
+    /// Gives the call at least `time` from now, unless its request set the deadline: a click that
+    /// navigates has as long as a navigation.
+    pub fn extend(&self, time: Duration) {
+        let mut now = self.time();
+        if !now.explicit {
+            now.deadline = now.deadline.max(Instant::now() + time);
+        }
+    }
+
+    fn time(&self) -> std::sync::MutexGuard<'_, Time> {
+        self.time.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes how far the action got.
+    pub fn set_acted(&self, acted: Acted) {
+        self.acted.store(acted as u8, Ordering::Relaxed);
+    }
+
+    /// How far the action got.
+    pub fn acted(&self) -> Acted {
+        match self.acted.load(Ordering::Relaxed) {
+            0 => Acted::No,
+            1 => Acted::Unknown,
+            _ => Acted::Yes,
+        }
+    }
+
+    /// The session this call runs in.
+    pub fn session(&self) -> Result<&Arc<Session>> {
+        self.session
+            .as_ref()
+            .ok_or_else(|| super::internal("a call without its session"))
+    }
+
+    /// The running browser, started if it is not. Its start does not count against the call's own
+    /// time unless the request set the deadline.
+    pub async fn running(&self) -> Result<Arc<Running>> {
+        self.start_browser(false).await
+    }
+
+    /// As [`Call::running`], also after the browser has been given up (`open` and `tab_new`).
+    pub async fn running_again(&self) -> Result<Arc<Running>> {
+        self.start_browser(true).await
+    }
+
+    async fn start_browser(&self, insist: bool) -> Result<Arc<Running>> {
+        let began = Instant::now();
+        let until = {
+            let time = self.time();
+            time.explicit.then_some(time.deadline)
+        };
+        let running = self.browser.running(until, insist).await?;
+        let mut time = self.time();
+        if !time.explicit {
+            time.deadline += began.elapsed();
+        }
+        Ok(running)
+    }
+
+    /// The tab this call is for, alive, without an open dialog, at its last URL if it had to be
+    /// reopened. Fails with `no_tab`, `dialog_open`, `tab_crashed` or what kept the browser away.
+    pub async fn tab(&self) -> Result<Arc<Tab>> {
+        let tab = self.any_tab().await?;
+        tab.check_usable()?;
+        Ok(tab)
+    }
+
+    /// As [`Call::tab`], but crashed and dialog-bound tabs are fine too.
+    pub async fn any_tab(&self) -> Result<Arc<Tab>> {
+        let session = self.session()?;
+        let tab = session.pick(self.tab)?;
+        let running = self.running().await?;
+        session.revive(&running, &tab, self.deadline()).await?;
+        Ok(tab)
+    }
+
+    /// The error of a call whose time is over: `timeout` with `data.acted`.
+    pub fn timed_out(&self, what: &str) -> Error {
+        Code::Timeout
+            .because(what.to_owned())
+            .fact("acted", self.acted().word())
+    }
+}
+
+impl Acted {
+    /// The word of `data.acted`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Acted::No => "no",
+            Acted::Unknown => "unknown",
+            Acted::Yes => "yes",
+        }
+    }
+}

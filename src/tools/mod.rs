@@ -1,0 +1,202 @@
+//! The table of tools: everything that the socket, the command line and the docs offer comes from [`TOOLS`].
+//!
+//! A tool is one file with one struct (its arguments; its doc comment is its description) and one row here.
+
+mod call;
+mod check;
+mod common;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+pub use call::{Acted, Call, Cancel, Client, Daemon, Subscription};
+pub use check::check;
+pub use common::*;
+
+use crate::error::{Code, Error, Result, quoted};
+use crate::wire::nearest;
+
+/// What kind of thing a tool is; order, the dialog rule and the heading in help follow from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Answered at once, outside every lane; needs no session.
+    Daemon,
+    /// Looks at a page, in its session's lane.
+    See,
+    /// Acts on a page, in its session's lane.
+    Act,
+    /// Passes other connections' calls, but waits for earlier requests of its own connection and
+    /// session unless `now` is true.
+    Unblock,
+}
+
+/// The time a navigation has by default (contract, section 2).
+pub const NAVIGATION: Duration = Duration::from_secs(15);
+/// The time every other action has by default.
+pub const ACTION: Duration = Duration::from_secs(5);
+
+/// One tool. The type is its arguments, after [`check`] has passed them.
+pub trait Tool: DeserializeOwned + JsonSchema + Send + Sized + 'static {
+    /// Its name on the wire.
+    const NAME: &'static str;
+    /// See [`Kind`].
+    const KIND: Kind;
+    /// Arguments that bare words on the command line fill, in order.
+    const BARE: &'static [&'static str] = &[];
+    /// Whether the tool takes `tab`.
+    const TAKES_TAB: bool = matches!(Self::KIND, Kind::See | Kind::Act);
+    /// Argument objects, as JSON, that help shows and tests check.
+    const EXAMPLES: &'static [&'static str];
+    /// The `result` object.
+    type Output: Serialize + Send;
+
+    /// The time the call has if the request names none, from leaving the queue.
+    fn allowance(&self) -> Duration {
+        ACTION
+    }
+
+    /// Does it. Dropping the future cancels the call.
+    fn run(self, call: &Call) -> impl Future<Output = Result<Self::Output>> + Send;
+}
+
+/// A call's future: resolves to the `result` object's JSON text.
+pub type Running = Pin<Box<dyn Future<Output = Result<String>> + Send>>;
+
+/// A tool without its type: one row of [`TOOLS`].
+pub struct Entry {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// See [`Kind`].
+    pub kind: Kind,
+    /// Arguments that bare words fill, in order.
+    pub bare: &'static [&'static str],
+    /// Whether it takes `tab`.
+    pub takes_tab: bool,
+    /// Argument objects as JSON.
+    pub examples: &'static [&'static str],
+    schema: fn() -> Value,
+    prepare: fn(Map<String, Value>) -> Result<Prepared>,
+}
+
+/// A checked call that has not begun.
+pub struct Prepared {
+    /// The time it has if the request names none.
+    pub allowance: Duration,
+    start: Box<dyn FnOnce(Arc<Call>) -> Running + Send>,
+}
+
+impl Prepared {
+    /// Begins the call. A panic inside becomes one `internal`, in the dispatcher.
+    pub fn start(self, call: Arc<Call>) -> Running {
+        (self.start)(call)
+    }
+}
+
+const fn entry<T: Tool>() -> Entry {
+    Entry {
+        name: T::NAME,
+        kind: T::KIND,
+        bare: T::BARE,
+        takes_tab: T::TAKES_TAB,
+        examples: T::EXAMPLES,
+        schema: || check::schema_of::<T>(T::TAKES_TAB),
+        prepare: |args| {
+            let tool: T = serde_json::from_value(Value::Object(args)).map_err(|e| {
+                Code::BadRequest
+                    .because(format!("{}: {e}", T::NAME))
+                    .hint(format!("see `tabd help {}`", T::NAME))
+            })?;
+            Ok(Prepared {
+                allowance: tool.allowance(),
+                start: Box::new(move |call| {
+                    Box::pin(async move {
+                        let output = tool.run(&call).await?;
+                        serde_json::to_string(&output)
+                            .map_err(|e| Code::Internal.because(format!("{}: reply: {e}", T::NAME)))
+                    })
+                }),
+            })
+        },
+    }
+}
+
+static SCHEMAS: LazyLock<Vec<Value>> =
+    LazyLock::new(|| TOOLS.iter().map(|e| (e.schema)()).collect());
+
+impl Entry {
+    /// The tool that `name` names, or a `bad_request` with the nearest name.
+    pub fn find(name: &str) -> Result<&'static Entry> {
+        TOOLS.iter().find(|e| e.name == name).ok_or_else(|| {
+            let error = Code::BadRequest
+                .because(format!("there is no tool {}", quoted(name, 80)))
+                .fact("tool", name.chars().take(80).collect::<String>());
+            match nearest(name, TOOLS.iter().map(|e| e.name)) {
+                Some(near) => error.hint(format!("did you mean \"{near}\"?")),
+                None => error.hint("{\"tool\":\"tools\"} lists them all"),
+            }
+        })
+    }
+
+    /// The arguments' JSON Schema: a flat object with descriptions.
+    pub fn schema(&self) -> &'static Value {
+        let at = TOOLS.iter().position(|e| e.name == self.name);
+        &SCHEMAS[at.expect("an Entry stands in TOOLS")]
+    }
+
+    /// What the tool is for, from its doc comment.
+    pub fn description(&self) -> &'static str {
+        self.schema()["description"].as_str().unwrap_or_default()
+    }
+
+    /// Checks `args` against the schema and takes `tab` out of them.
+    pub fn check(&self, args: Map<String, Value>) -> Result<Checked> {
+        let mut args = check(self.name, self.schema(), args)?;
+        let now = args.get("now").and_then(Value::as_bool) == Some(true);
+        let tab = match args.get("tab") {
+            Some(Value::String(_)) if self.takes_tab => match args.remove("tab") {
+                Some(Value::String(tab)) => Some(tab.parse()?),
+                _ => None,
+            },
+            _ => None,
+        };
+        Ok(Checked {
+            tab,
+            now,
+            prepared: (self.prepare)(args)?,
+        })
+    }
+}
+
+/// Arguments that passed.
+pub struct Checked {
+    /// The common argument `tab`, if the tool takes it and it was given.
+    pub tab: Option<TabId>,
+    /// Whether `now:true` was given ([`Kind::Unblock`]).
+    pub now: bool,
+    /// The call itself.
+    pub prepared: Prepared,
+}
+
+macro_rules! table {
+    ($($(#[$m:meta])* $file:ident :: $tool:ident,)*) => {
+        $(mod $file;)*
+        /// Every tool, in the order of the help.
+        pub static TOOLS: &[Entry] = &[$(entry::<$file::$tool>(),)*];
+    };
+}
+
+table! {
+    ping::Ping,
+}
+
+/// Wraps up a tool's failure that is not the client's.
+pub(crate) fn internal(what: impl std::fmt::Display) -> Error {
+    Code::Internal.because(what.to_string())
+}
