@@ -3,4 +3,7 @@
 //! Layers, lowest first; each uses only those before it:
 //! `error wire lines log` ← `cdp` ← `browser` ← `page` ← `tools` ← `server cli help` ← `main`.
 
+pub mod cdp;
 pub mod error;
+pub mod lines;
+pub mod surrogates;
