@@ -4,7 +4,9 @@
 //! `error wire lines log` ← `cdp` ← `browser` ← `page` ← `tools` ← `server cli help` ← `main`.
 
 pub mod browser;
+pub mod cdp;
 pub mod error;
 pub mod lines;
+pub mod surrogates;
 pub mod tools;
 pub mod wire;
