@@ -3,4 +3,5 @@
 //! Layers, lowest first; each uses only those before it:
 //! `error wire lines log` ← `cdp` ← `browser` ← `page` ← `tools` ← `server cli help` ← `main`.
 
+pub mod browser;
 pub mod error;
