@@ -1,5 +1,11 @@
 //! The browser: started on demand, its sessions and tabs, brought back when it dies.
 
+pub mod find;
+pub mod launch;
+pub mod process;
+pub mod profile;
+pub mod trouble;
+
 use std::sync::Arc;
 
 use tokio::time::Instant;
