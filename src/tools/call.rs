@@ -201,7 +201,9 @@ impl Call {
         let session = self.session()?;
         let tab = session.pick(self.tab)?;
         let running = self.running().await?;
-        session.revive(&running, &tab, self.deadline()).await?;
+        session
+            .revive(&self.browser, &running, &tab, self.deadline())
+            .await?;
         Ok(tab)
     }
 
