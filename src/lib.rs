@@ -7,6 +7,7 @@ pub mod browser;
 pub mod cdp;
 pub mod error;
 pub mod lines;
+pub mod page;
 pub mod surrogates;
 pub mod tools;
 pub mod wire;

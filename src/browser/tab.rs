@@ -1,5 +1,6 @@
 //! A tab: what is known of it, and the way to its page.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
@@ -24,6 +25,7 @@ pub struct Tab {
     pub is_first: bool,
     live: Mutex<Option<Live>>,
     state: watch::Sender<TabState>,
+    snapshots: AtomicU32,
 }
 
 #[derive(Clone)]
@@ -53,6 +55,7 @@ impl Tab {
             is_first,
             live: Mutex::new(None),
             state: watch::Sender::new(TabState::default()),
+            snapshots: AtomicU32::new(0),
         }
     }
 
@@ -80,6 +83,11 @@ impl Tab {
     /// Whether its renderer died.
     pub fn is_crashed(&self) -> bool {
         self.look(|s| s.crashed)
+    }
+
+    /// A name for the next snapshot of this tab: `s1`, `s2`, …
+    pub fn next_snapshot(&self) -> String {
+        format!("s{}", self.snapshots.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// The main frame's id.
