@@ -59,7 +59,7 @@ function onlyField(el) {
  * @param {Element} el
  * @returns {string}
  */
-function valueOf(el) {
+function contentOf(el) {
   switch (htmlName(el)) {
     case 'input': {
       const value = dom.value(el);

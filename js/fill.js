@@ -30,7 +30,7 @@ async function prepareText(args) {
       startAct(field, null, false);
       const step = prepareField(field, args);
       if (isFailure(step)) { endAct(); return step; }
-      return { ...step, ...targetOf(field, args), value: valueOf(field), waited_ms: Math.round(performance.now() - began) };
+      return { ...step, ...targetOf(field, args), value: contentOf(field), waited_ms: Math.round(performance.now() - began) };
     }
     const left = end - performance.now();
     if (left <= 0 || !isPassing(outcome) || (outcome.error === 'not_editable' && !outcome.data?.may_pass)) return outcome;
@@ -74,7 +74,7 @@ function prepareField(field, args) {
   if (kind === 'native') return setNativeValue(field, args);
   if (isCodeBox(field, args.text)) { selectContent(field, kind); return { mode: 'keys', keys_before: [] }; }
   const hidden = kind === 'area' && isSliver(field);
-  const empty = valueOf(field) === '' && !hidden && !(kind === 'rich' && flatChildren(field).length > 1);
+  const empty = contentOf(field) === '' && !hidden && !(kind === 'rich' && flatChildren(field).length > 1);
   if (args.text === '') {
     if (args.append || empty) return { mode: 'none', keys_before: [] };
     return { mode: 'empty', keys_before: selectContent(field, kind) };
@@ -108,7 +108,7 @@ function selectContent(field, kind) {
  * @returns {string[]} chords that do the rest
  */
 function caretToEnd(field, kind) {
-  const length = valueOf(field).length;
+  const length = contentOf(field).length;
   if (kind === 'area') {
     control.setAreaRange(field, length, length);
     return isSliver(field) ? ['Control+End'] : [];
@@ -151,10 +151,10 @@ function isSliver(el) {
  * @param {Locator} args
  * @returns {object}
  */
-function textValue(args) {
+function fieldValue(args) {
   const el = elementFor(args);
   if (isFailure(el)) return el;
-  return { value: valueOf(fieldOf(el) ?? el) };
+  return { value: contentOf(fieldOf(el) ?? el) };
 }
 
 /**

@@ -30,11 +30,11 @@ function locate(args) {
     type,
     kind: editableKind(el),
     hidden: !isShown(el),
-    disabled: isDisabled(el),
+    disabled: isUnusable(el),
     option_of: select ? described(select, args) : undefined,
     multiple: tag === 'select' ? control.isMultiple(el) : undefined,
     checked: type === 'checkbox' || type === 'radio' ? dom.checked(el) : undefined,
-    value: editableKind(el) ? valueOf(el) : undefined,
+    value: editableKind(el) ? contentOf(el) : undefined,
   };
 }
 

@@ -19,7 +19,7 @@ function isShown(el) {
  * @param {Element} el
  * @returns {boolean}
  */
-function isDisabled(el) {
+function isUnusable(el) {
   const first = htmlName(el) === 'label' ? dom.labelControl(el) ?? el : el;
   for (let at = /** @type {Element | null} */ (first); at; at = flatParent(at)) {
     // https://w3c.github.io/aria/#aria-disabled: the state of an element and of all focusable elements in it.
@@ -50,16 +50,6 @@ function isDisabledOption(option) {
 function isInert(el) {
   for (let at = /** @type {Element | null} */ (el); at; at = flatParent(at)) if (dom.hasAttr(at, 'inert')) return true;
   return false;
-}
-
-/**
- * The element an event goes to next on its way up: slot, parent or host.
- * @param {Element} el
- * @returns {Element | null}
- */
-function flatParent(el) {
-  const parent = flatParent(el);
-  return parent && isElement(parent) ? parent : null;
 }
 
 /** Input types that hold text as typed. */
@@ -119,7 +109,7 @@ function obstacleOf(el, args) {
     return failure('not_visible', `${wordsFor(described(el, args))} is in the page but not shown`, 'open or scroll what holds it, then read again');
   }
   if (args.force || args.hover) return undefined;
-  if (isDisabled(el)) return failure('disabled', `${wordsFor(described(el, args))} is disabled`, 'do first what enables it, or use force');
+  if (isUnusable(el)) return failure('disabled', `${wordsFor(described(el, args))} is disabled`, 'do first what enables it, or use force');
   if (isInert(el)) return failure('disabled', `${wordsFor(described(el, args))} is inert`, 'do first what makes it active again');
   return undefined;
 }

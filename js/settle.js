@@ -49,7 +49,7 @@ function effectOf(act, lease) {
     clicked: press ? act.clicked : undefined,
     by: press?.by && dom.isConnected(press.by) ? described(press.by, lease) : undefined,
     focus: focus && focus !== act.focus ? described(focus, lease) : undefined,
-    value: el && editableKind(el) ? valueOf(el) : undefined,
+    value: el && editableKind(el) ? contentOf(el) : undefined,
     checked: el ? checkedOf(el) : undefined,
     gone: act.el && !el ? true : undefined,
   };

@@ -41,7 +41,7 @@ function look(args) {
     case 'detached': return { met: els.length === 0, last: 'attached' };
     case 'hidden': return { met: !els.some(isShown), last: 'visible' };
     case 'enabled': {
-      const el = els.find((e) => isShown(e) && !isDisabled(e) && !isInert(e));
+      const el = els.find((e) => isShown(e) && !isUnusable(e) && !isInert(e));
       return { met: el !== undefined, el, last: els.length === 0 ? 'detached' : els.some(isShown) ? 'disabled' : 'hidden' };
     }
     case 'visible': {
