@@ -37,8 +37,7 @@ function newWalk(root) {
  * White space is not yet folded.
  * @param {Facts} top @param {Walk} walk @returns {string} */
 function contentText(top, walk) {
-  const reusable = !walk.hiddenToo && !walk.visited;
-  if (reusable && top.piece !== undefined) return top.piece;
+  if (isPlain(walk) && top.piece !== undefined) return top.piece;
   /** @type {Frame[]} */
   const stack = [openFrame(top, walk)];
   for (;;) {
@@ -46,6 +45,7 @@ function contentText(top, walk) {
     if (walk.left > 0 && frame.next < frame.kids.length) {
       const node = frame.kids[frame.next++];
       if (dom.nodeType(node) !== 1) {
+        if (isUnseen(frame.f, walk)) continue;
         const text = shownText(dom.textOf(node), frame.f);
         walk.left -= text.length;
         frame.text += text;
@@ -56,7 +56,7 @@ function contentText(top, walk) {
       if (whole !== null) {
         walk.left -= whole.length;
         frame.text += whole;
-      } else if (reusable && f.piece !== undefined) {
+      } else if (f.piece !== undefined && isPlain(walk)) {
         walk.left -= f.piece.length;
         frame.text += asChild(f, f.piece);
       } else stack.push(openFrame(f, walk));
@@ -67,8 +67,8 @@ function contentText(top, walk) {
     let inner = frame.text;
     // accname 2I: a label without text has its tooltip for it.
     if (f.tag === 'label' && f.hasTitle && !isText(inner)) inner = ` ${dom.attr(f.el, 'title')} `;
-    const text = frame.before + inner + generatedText(f, '::after');
-    if (reusable && walk.left > 0 && walk.special === frame.special) f.piece = text;
+    const text = frame.before + inner + (isUnseen(f, walk) ? '' : generatedText(f, '::after'));
+    if (isPlain(walk) && walk.left > 0 && walk.special === frame.special) f.piece = text;
     if (stack.length === 0) return text;
     stack[stack.length - 1].text += asChild(f, text);
   }
@@ -76,7 +76,20 @@ function contentText(top, walk) {
 
 /** @param {Facts} f @param {Walk} walk @returns {Frame} */
 function openFrame(f, walk) {
-  return { f, kids: ariaChildrenOf(f.el), next: 0, text: '', before: generatedText(f, '::before'), special: walk.special };
+  const before = isUnseen(f, walk) ? '' : generatedText(f, '::before');
+  return { f, kids: ariaChildrenOf(f.el), next: 0, text: '', before, special: walk.special };
+}
+
+/** Whether a walk sees what any walk without references sees: its pieces can be kept.
+ * @param {Walk} walk @returns {boolean} */
+function isPlain(walk) {
+  return !walk.hiddenToo && walk.visited === null;
+}
+
+/** Whether an element's own text is invisible. What is in it may not be.
+ * @param {Facts} f @param {Walk} walk @returns {boolean} */
+function isUnseen(f, walk) {
+  return !walk.hiddenToo && styled(f).visibility !== 'visible' && f.tag !== 'option';
 }
 
 /** Text of an element as its parent's text takes it in.
@@ -84,7 +97,7 @@ function openFrame(f, walk) {
 function asChild(f, text) {
   if (!isText(text)) {
     // accname 2I: a tooltip stands for what has no text.
-    if (f.hasTitle) return ` ${dom.attr(f.el, 'title')} `;
+    if (f.hasTitle && !(f.hasRole && roleOfFacts(f) === 'none')) return ` ${dom.attr(f.el, 'title')} `;
     return isBlock(f) && f.display !== 'inline-block' ? ' ' : text;
   }
   // accname 2F.i: block-level and inline-block text stands apart.
@@ -107,13 +120,16 @@ function isBlock(f) {
 function wholeText(f, walk) {
   if (NO_TEXT.has(f.tag)) return '';
   // 2A: hidden, and not part of what a reference uncovers.
-  if (!walk.hiddenToo && (factsHidden(f) || ariaToken(f, 'aria-hidden') === 'true')) return '';
-  if (f === walk.skip) {
+  if (!walk.hiddenToo && (!isRendered(f) || ariaToken(f, 'aria-hidden') === 'true')) return '';
+  if (f === walk.skip || walk.visited?.has(f)) {
     walk.special++;
-    return '';
+    return ' ';
   }
-  if (walk.visited?.has(f)) return '';
   if (f.tag === 'br') return '\n';
+  // A slot is no part of the accessibility tree; what is in it is.
+  if (f.tag === 'slot') return null;
+  if (isUnseen(f, walk)) return CHILDLESS.has(f.tag) ? '' : null;
+  if (f.tag === 'img' && roleOfFacts(f) === 'none') return '';
   if (f.hasAria) {
     // 2B: once only.
     if (dom.hasAttr(f.el, 'aria-labelledby')) {

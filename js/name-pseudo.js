@@ -29,15 +29,20 @@ function mayGenerate(f) {
 function contentValueText(content, f, pseudo) {
   const token = /"((?:[^"\\]|\\.)*)"|(counters?|attr)\(([^)]*)\)|url\((?:"(?:[^"\\]|\\.)*"|[^)]*)\)|([a-z-]+)(\([^)]*\))?|(\/)/gis;
   let text = '';
+  let alternative = false;
   for (const [, string, call, args, word, , slash] of content.matchAll(token)) {
-    if (slash) text = '';
+    if (slash) {
+      // An alternative is a name of its own, which stands apart.
+      alternative = true;
+      text = '';
+    }
     else if (string !== undefined) text += unescaped(string);
     else if (call === 'attr') text += dom.attr(f.el, args.trim().split(/[\s,]/)[0]) ?? '';
     else if (call) text += counterText(f, pseudo, args, call === 'counters');
     else if (word === 'open-quote') text += '“';
     else if (word === 'close-quote') text += '”';
   }
-  return text;
+  return alternative && text !== '' ? ` ${text} ` : text;
 }
 
 /** A CSS string without its escapes (CSSOM serialises as `\"`, `\\` and `\a `).

@@ -41,8 +41,9 @@ function nativeRole(f) {
  * @param {Facts} f @param {string} role @returns {string} */
 function minimumRole(f, role) {
   if (role !== 'generic' || f.bare || !(f.tag === 'div' || f.tag === 'span' || f.tag === 'section')) return role;
-  if (dom.hasAttr(f.el, 'popover') || dom.hasAttr(f.el, 'autofocus') || dom.attr(f.el, 'draggable') === 'true') return 'group';
-  return role;
+  if (dom.hasAttr(f.el, 'popover') || dom.hasAttr(f.el, 'autofocus')) return 'group';
+  const draggable = dom.attr(f.el, 'draggable');
+  return draggable !== null && draggable.toLowerCase() !== 'false' ? 'group' : role;
 }
 
 /** @param {Facts} f @returns {string} */
