@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of tools or clients. `state.rs` says what is known of a tab, `events.rs` keeps it so.
 
-mod dialogs;
+pub mod dialogs;
 mod events;
 pub mod find;
 pub mod launch;

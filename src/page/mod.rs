@@ -2,8 +2,11 @@
 //!
 //! Every call runs in the isolated world `tabd` of one document and answers with one string.
 
+pub mod act;
 pub mod frames;
+pub mod input;
 pub mod locate;
+pub mod point;
 pub mod read;
 
 use std::sync::Arc;

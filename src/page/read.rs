@@ -82,8 +82,6 @@ pub struct Snapshot {
     pub url: String,
     /// Its title.
     pub title: String,
-    /// The tab.
-    pub tab: String,
     /// The snapshot's name, for `since`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
@@ -465,7 +463,6 @@ fn assemble(
     Ok(Snapshot {
         url,
         title,
-        tab: main.tab.id.to_string(),
         snapshot,
         nodes,
         outline,

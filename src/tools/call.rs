@@ -9,6 +9,8 @@ use tokio::time::Instant;
 
 use crate::browser::{Browser, Running, Session, Tab};
 use crate::error::{Code, Error, Result};
+use crate::page::Document;
+use crate::page::locate::Locator;
 use crate::wire::TabId;
 
 /// Whether a call's action has reached the page (contract, "Did it happen?").
@@ -79,6 +81,7 @@ pub struct Call {
     pub tab: Option<TabId>,
     time: Mutex<Time>,
     acted: AtomicU8,
+    used: Mutex<Option<Arc<Tab>>>,
 }
 
 struct Time {
@@ -116,6 +119,7 @@ impl Call {
             tab,
             time: Mutex::new(time),
             acted: AtomicU8::new(Acted::No as u8),
+            used: Mutex::new(None),
         }
     }
 
@@ -156,6 +160,18 @@ impl Call {
         }
     }
 
+    /// Notes which tab the reply is about.
+    pub fn use_tab(&self, tab: &Arc<Tab>) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        *used = Some(tab.clone());
+    }
+
+    /// The tab that the reply is about.
+    pub fn used_tab(&self) -> Option<Arc<Tab>> {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.clone()
+    }
+
     /// The session this call runs in.
     pub fn session(&self) -> Result<&Arc<Session>> {
         self.session
@@ -191,20 +207,47 @@ impl Call {
     /// The tab this call is for, alive, without an open dialog, at its last URL if it had to be
     /// reopened. Fails with `no_tab`, `dialog_open`, `tab_crashed` or what kept the browser away.
     pub async fn tab(&self) -> Result<Arc<Tab>> {
-        let tab = self.any_tab().await?;
+        self.usable(self.tab).await
+    }
+
+    async fn usable(&self, tab: Option<TabId>) -> Result<Arc<Tab>> {
+        let tab = self.revived(tab).await?;
         tab.check_usable()?;
         Ok(tab)
     }
 
     /// As [`Call::tab`], but crashed and dialog-bound tabs are fine too.
     pub async fn any_tab(&self) -> Result<Arc<Tab>> {
+        self.revived(self.tab).await
+    }
+
+    async fn revived(&self, tab: Option<TabId>) -> Result<Arc<Tab>> {
         let session = self.session()?;
-        let tab = session.pick(self.tab)?;
+        let tab = session.pick(tab)?;
+        self.use_tab(&tab);
         let running = self.running().await?;
         session
             .revive(&self.browser, &running, &tab, self.deadline())
             .await?;
         Ok(tab)
+    }
+
+    /// The document that a target is in, in a tab that can be used.
+    pub async fn document(&self, target: &Locator) -> Result<Document> {
+        let session = self.session()?;
+        let tab = match target.r#ref {
+            Some(r) => Some(session.place_of(r, self.tab)?.0.id),
+            None => self.tab,
+        };
+        let tab = self.usable(tab).await?;
+        target.document(&self.browser, session, &tab)
+    }
+
+    /// The main document of the tab this call is for.
+    pub async fn main_document(&self) -> Result<Document> {
+        let tab = self.tab().await?;
+        let main = tab.main_frame();
+        Ok(Document::new(&self.browser, self.session()?, &tab, main))
     }
 
     /// The error of a call whose time is over: `timeout` with `data.acted`.

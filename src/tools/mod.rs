@@ -193,6 +193,7 @@ macro_rules! table {
 }
 
 table! {
+    click::Click,
     ping::Ping,
 }
 
