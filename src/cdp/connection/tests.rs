@@ -308,3 +308,41 @@ async fn queued_commands_keep_their_order_and_ids_wrap() {
     drop((calls, jumps));
     assert_eq!(connection.pending(), 0);
 }
+
+#[test]
+fn a_plain_reply_is_seen_without_parsing() {
+    for (message, expected) in [
+        (r#"{"id":7,"result":{}}"#, Some((7, "{}"))),
+        (
+            r#"{"id":7,"result":{"a":"b"},"sessionId":"0AF"}"#,
+            Some((7, r#"{"a":"b"}"#)),
+        ),
+        (
+            r#"{"id":7,"result":{"a":1,"sessionId":"0AF"}}"#,
+            Some((7, r#"{"a":1,"sessionId":"0AF"}"#)),
+        ),
+        (r#"{"id":7,"result":{},"sessionId":"other"}"#, None),
+        (r#"{"id":99999999999,"result":{}}"#, None),
+        (r#"{"id":7,"error":{"code":1}}"#, None),
+        (r#"{"method":"Page.loadEventFired","params":{}}"#, None),
+        (r#"{"id":7,"result":"#, None),
+        (r#"{"id":7"#, None),
+        ("", None),
+    ] {
+        let seen = plain_reply(message.as_bytes());
+        let seen = seen.map(|(id, result)| (id, std::str::from_utf8(result).unwrap()));
+        assert_eq!(seen, expected, "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_reply_of_another_form_is_parsed() {
+    let (connection, mut peer) = quiet();
+    let call = connection.send(None, &evaluate("1"));
+    let (id, _) = peer.hears().await;
+    peer.says(&format!(
+        r#"{{ "sessionId":"other", "result":{TEXT}, "id":{id} }}"#
+    ))
+    .await;
+    assert_eq!(value(call.await.unwrap()), "V");
+}
