@@ -477,3 +477,126 @@ fn raw(field: &str) -> String {
         field.to_owned()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn generated(used: &str) -> Result<String, String> {
+        let protocol = serde_json::json!({"domains": [
+            {"domain": "DOM", "types": [
+                {"id": "NodeId", "type": "integer"},
+                {"id": "Node", "type": "object", "properties": [
+                    {"name": "nodeId", "$ref": "NodeId"},
+                    {"name": "documentURL", "type": "string", "optional": true},
+                    {"name": "children", "type": "array", "items": {"$ref": "Node"}},
+                    {"name": "content", "$ref": "Node", "optional": true},
+                    {"name": "frameId", "$ref": "Page.FrameID", "optional": true},
+                ]},
+                {"id": "Unreached", "type": "string"},
+            ], "commands": [
+                {"name": "getNode", "parameters": [{"name": "nodeId", "$ref": "NodeId", "optional": true}],
+                 "returns": [{"name": "node", "$ref": "Node"}]},
+                {"name": "getHTML", "parameters": [{"name": "type", "type": "string", "enum": ["inner", "3d", "-0", "unknown"]}]},
+                {"name": "dangling", "parameters": [{"name": "x", "$ref": "Nowhere"}]},
+            ]},
+            {"domain": "Page", "types": [{"id": "FrameID", "type": "string"}], "events": [
+                {"name": "loadEvent", "parameters": [{"name": "timestamp", "type": "number"}]},
+            ]},
+        ]});
+        generate(&protocol, used)
+    }
+
+    #[track_caller]
+    fn has(text: &str, part: &str) {
+        let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            plain(text).contains(&plain(part)),
+            "no `{part}` in:\n{text}"
+        );
+    }
+
+    #[test]
+    fn what_is_used_and_reached_is_generated_and_no_more() {
+        let text = generated("# comment\n\nDOM.getNode\nevent Page.loadEvent\n").unwrap();
+        has(
+            &text,
+            "pub struct GetNode { #[serde(skip_serializing_if = \"Option::is_none\")] pub node_id: Option<NodeId>, }",
+        );
+        has(&text, "pub struct GetNodeReply { pub node: Node, }");
+        has(
+            &text,
+            "const METHOD: &'static str = \"DOM.getNode\"; type Output = GetNodeReply;",
+        );
+        has(&text, "pub type NodeId = i64;");
+        has(&text, "pub children: Vec<Node>,");
+        has(&text, "pub content: Option<Box<Node>>,");
+        has(&text, "pub frame_id: Option<super::page::FrameId>,");
+        has(
+            &text,
+            "#[serde(rename = \"documentURL\", default)] pub document_url: Option<String>,",
+        );
+        has(&text, "string_id!(FrameId);");
+        has(
+            &text,
+            "pub enum Event { PageLoadEvent(page::LoadEventEvent), }",
+        );
+        has(
+            &text,
+            "\"Page.loadEvent\" => crate::cdp::json::decode(params).map(Event::PageLoadEvent),",
+        );
+        assert!(
+            !text.contains("Unreached") && !text.contains("GetHtml"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn enums_without_a_name_get_one() {
+        let text = generated("DOM.getHTML").unwrap();
+        has(&text, "pub r#type: GetHtmlType,");
+        has(
+            &text,
+            "string_enum!(GetHtmlType, \"unknown\", { Inner = \"inner\", N3d = \"3d\", Minus0 = \"-0\", });",
+        );
+        has(&text, "type Output = ();");
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert_eq!(
+            generated("DOM.getNod").unwrap_err(),
+            "used.txt: the schema has no `DOM.getNod`"
+        );
+        assert_eq!(
+            generated("event DOM.getNode").unwrap_err(),
+            "used.txt: the schema has no `event DOM.getNode`"
+        );
+        assert_eq!(
+            generated("DOM.dangling").unwrap_err(),
+            "no type `DOM.Nowhere`"
+        );
+        assert!(
+            generated("DOM.getNode\nDOM.getNode")
+                .unwrap_err()
+                .contains("two items")
+        );
+    }
+
+    #[test]
+    fn names_are_cut_into_words() {
+        for (name, snake_case) in [
+            ("setBlockedURLs", "set_blocked_urls"),
+            ("setExtraHTTPHeaders", "set_extra_http_headers"),
+            ("backendDOMNodeId", "backend_dom_node_id"),
+            ("DOMDebugger", "dom_debugger"),
+            ("printToPDF", "print_to_pdf"),
+            ("TargetID", "target_id"),
+            ("no-referrer", "no_referrer"),
+            ("AXNode", "ax_node"),
+            ("url", "url"),
+        ] {
+            assert_eq!(snake(name), snake_case);
+        }
+    }
+}

@@ -115,3 +115,94 @@ fn find(bytes: &[u8], byte: u8) -> Option<usize> {
     let end = rest.skip_until(byte).ok()?.checked_sub(1)?;
     (bytes[end] == byte).then_some(end)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CAP: usize = 8;
+
+    /// The frames of `input`, read `step` bytes at a time, and the most that was held between reads.
+    fn split(input: &[u8], step: usize) -> (Vec<Frame>, usize) {
+        let mut splitter = Splitter::new(b'\n', CAP);
+        let (mut frames, mut most) = (Vec::new(), 0);
+        for part in input.chunks(step) {
+            splitter.space().extend_from_slice(part);
+            frames.extend(std::iter::from_fn(|| splitter.next()));
+            most = most.max(splitter.held.len());
+        }
+        frames.extend(splitter.finish());
+        assert_eq!(splitter.finish(), None);
+        (frames, most)
+    }
+
+    fn lines(texts: &[&str]) -> Vec<Frame> {
+        let frame = |text: &&str| match *text {
+            "!" => Frame::TooLong,
+            line => Frame::Line(Bytes::copy_from_slice(line.as_bytes())),
+        };
+        texts.iter().map(frame).collect()
+    }
+
+    #[test]
+    fn frames_do_not_depend_on_how_the_bytes_arrive() {
+        for (input, expected) in [
+            ("", &[][..]),
+            ("\n", &[""]),
+            ("a\nb\n", &["a", "b"]),
+            ("a\n\nb", &["a", "", "b"]),
+            ("a\r\n", &["a\r"]),
+            ("12345678\n12345678", &["12345678", "12345678"]),
+            ("123456789\na\n", &["!", "a"]),
+            ("a\n123456789012345678901234567890\nb\n", &["a", "!", "b"]),
+            ("1234567890", &["!"]),
+            ("1234567890\n1234567890\n\n", &["!", "!", ""]),
+        ] {
+            for step in 1..=input.len().max(1) {
+                let (frames, most) = split(input.as_bytes(), step);
+                assert_eq!(frames, lines(expected), "{input:?} by {step}");
+                assert!(most <= CAP, "{input:?} by {step}: {most} bytes held");
+            }
+        }
+    }
+
+    #[test]
+    fn too_long_is_told_before_the_delimiter_comes() {
+        let mut splitter = Splitter::new(b'\n', CAP);
+        splitter.space().extend_from_slice(b"123456789");
+        assert_eq!(splitter.next(), Some(Frame::TooLong));
+        splitter.space().extend_from_slice(b"more\nok\n");
+        assert_eq!(splitter.next(), lines(&["ok"]).pop());
+        assert_eq!(splitter.next(), None);
+    }
+
+    #[test]
+    fn a_large_frame_takes_its_memory_with_it() {
+        let mut splitter = Splitter::new(0, usize::MAX);
+        let mut input = vec![b'x'; 10_000_000];
+        input.extend_from_slice(b"\0tail");
+        for part in input.chunks(READ) {
+            splitter.space().extend_from_slice(part);
+        }
+        let Some(Frame::Line(line)) = splitter.next() else {
+            panic!("no frame");
+        };
+        assert_eq!(line.len(), 10_000_000);
+        assert!(line.is_unique());
+        drop(line);
+        assert_eq!(splitter.next(), None);
+        assert!(splitter.space().capacity() <= 4 * READ);
+        assert_eq!(
+            splitter.finish(),
+            Some(Frame::Line(Bytes::from_static(b"tail")))
+        );
+    }
+
+    #[test]
+    fn nothing_is_held_when_nothing_is_left() {
+        let mut splitter = Splitter::new(b'\n', CAP);
+        splitter.space().extend_from_slice(b"a\n");
+        assert!(splitter.next().is_some());
+        assert_eq!(splitter.held.capacity(), 0);
+    }
+}

@@ -27,6 +27,8 @@ pub enum CdpError {
     NodeGone,
     /// The node has no box: not rendered, or detached.
     NoBox,
+    /// There is no such entry in the history.
+    NoEntry,
     /// No JavaScript dialog is open.
     NoDialog,
     /// The URL does not parse.
@@ -35,7 +37,7 @@ pub enum CdpError {
     Terminated,
     /// The value cannot be told as JSON: a cycle, too deep, or nothing JSON has.
     NotJson,
-    /// The request is no longer paused: its page has given it up.
+    /// The request is no longer paused, or its body no longer kept: its page has given it up.
     NoRequest,
     /// Any other refusal, in Chromium's words.
     Protocol {
@@ -54,6 +56,14 @@ const TEXTS: &[(&str, CdpError)] = &[
     ("No session with given id", CdpError::NoSession),
     ("No target with given id", CdpError::NoTarget),
     ("Failed to find browser context", CdpError::NoBrowserContext),
+    ("Failed to find context with id", CdpError::NoBrowserContext),
+    ("No target found for targetId", CdpError::NoTarget),
+    ("No entry with passed id", CdpError::NoEntry),
+    ("No resource with given identifier", CdpError::NoRequest),
+    (
+        "No data found for resource with given identifier",
+        CdpError::NoRequest,
+    ),
     ("uniqueContextId not found", CdpError::ContextGone),
     (
         "Cannot find context with specified id",
@@ -150,6 +160,7 @@ impl fmt::Display for CdpError {
             CdpError::ContextGone => "the document is gone",
             CdpError::NodeGone => "the element is gone",
             CdpError::NoBox => "the element has no box",
+            CdpError::NoEntry => "there is no such entry in the history",
             CdpError::NoDialog => "no dialog is open",
             CdpError::InvalidUrl => "the URL does not parse",
             CdpError::Terminated => "the script was stopped",
