@@ -11,8 +11,7 @@ use super::read::{ReadArgs, Snapshot, read};
 use super::{Again, Document, args};
 use crate::browser::{self, state::Life, state::TabState};
 use crate::error::{Code, Result};
-use crate::tools::Call;
-use crate::tools::NAVIGATION;
+use crate::progress::{NAVIGATION, Progress};
 use crate::wire::TabId;
 
 /// The longest that requests which an action started are waited for.
@@ -125,7 +124,7 @@ impl Before {
     ///
     /// Never fails for what the page does: a tab that closed or crashed is told in the effect or as
     /// the error that says so, with `acted:"yes"`.
-    pub async fn after(self, call: &Call, acting: &Acting) -> Result<Done> {
+    pub async fn after(self, call: &Progress, acting: &Acting) -> Result<Done> {
         let mut told = Told::default();
         let mut settled = true;
         if acting.settle {
@@ -162,7 +161,7 @@ impl Before {
         })
     }
 
-    async fn settle(&self, call: &Call) -> (Told, bool) {
+    async fn settle(&self, call: &Progress) -> (Told, bool) {
         let tab = &self.document.tab;
         let mut told = match self.ask(call, QUIET_MS, true).await {
             Next::Told(told) => told,
@@ -196,7 +195,7 @@ impl Before {
     }
 
     /// Asks the page what the action did to it, unless it is leaving or held.
-    async fn ask(&self, call: &Call, budget_ms: u64, keep: bool) -> Next {
+    async fn ask(&self, call: &Progress, budget_ms: u64, keep: bool) -> Next {
         let tab = &self.document.tab;
         let wanted = args(json!({"budget_ms": budget_ms, "keep": keep}));
         // A page that runs for long after an action costs the call its deadline, not its reply.
@@ -227,7 +226,7 @@ impl Before {
     }
 
     /// Waits for the document that the action led to. True if it has loaded.
-    async fn arrive(&self, call: &Call) -> bool {
+    async fn arrive(&self, call: &Progress) -> bool {
         let tab = &self.document.tab;
         let come = |s: &TabState| {
             let over = s.commits > self.commits

@@ -9,7 +9,7 @@ use super::locate::Locator;
 use super::{Again, Document, args, budget_ms, frames};
 use crate::browser::Tab;
 use crate::error::{Code, Result};
-use crate::tools::{Acted, Call};
+use crate::progress::{Acted, Progress};
 
 /// How often the pointer follows an element that jumps when pointed at.
 const CHASES: usize = 8;
@@ -115,7 +115,7 @@ pub async fn watch(document: &Document, deadline: Instant) -> Result<()> {
 /// Waits for input to be delivered and notes that it was. A dialog, a crash or a closed tab that it
 /// caused is no failure of the input: the effect tells.
 pub async fn delivered(
-    call: &Call,
+    call: &Progress,
     tab: &Tab,
     input: impl Future<Output = Result<()>>,
 ) -> Result<()> {
