@@ -6,5 +6,7 @@
 pub mod browser;
 pub mod error;
 pub mod lines;
+pub mod log;
+pub mod server;
 pub mod tools;
 pub mod wire;

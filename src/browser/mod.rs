@@ -10,6 +10,10 @@ use crate::wire::TabId;
 /// The daemon's browser. Starts nothing until asked.
 pub struct Browser {}
 
+/// How the browser is to be run.
+#[derive(Clone, Debug, Default)]
+pub struct Options {}
+
 /// One life of the browser process.
 pub struct Running {}
 
@@ -20,6 +24,26 @@ pub struct Session {}
 pub struct Tab {}
 
 impl Browser {
+    /// A browser that is not started yet; its events go to `sink`.
+    pub fn new(_options: Options, _sink: Arc<dyn Sink>) -> Browser {
+        Browser {}
+    }
+
+    /// The present state as events of these kinds (`browser`, `session`, `tab`); starts nothing.
+    pub fn present(&self, _kinds: &[String]) -> Vec<Event> {
+        Vec::new()
+    }
+
+    /// For `info`: `running`, `version`, `sessions` and the like, as a JSON object; starts nothing.
+    pub fn describe(&self) -> serde_json::Value {
+        serde_json::json!({"running": false, "sessions": []})
+    }
+
+    /// Whether something runs by itself that keeps the daemon from its idle exit: a rule in a page.
+    pub fn is_busy(&self) -> bool {
+        false
+    }
+
     /// The running browser, started if it is not, by `until` or within 30 s. After three deaths in a
     /// minute only with `insist`.
     pub async fn running(&self, _until: Option<Instant>, _insist: bool) -> Result<Arc<Running>> {

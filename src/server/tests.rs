@@ -1,0 +1,1 @@
+//! Lanes, order and cancelling, with tools that wait for the test.
