@@ -147,11 +147,7 @@ impl Connection {
     }
 
     /// Answers or dispatches one line. `false` if the client is gone.
-    async fn take(
-        self: &Arc<Self>,
-        line: Result<&[u8], TooLong>,
-        dialect: &mut Dialect,
-    ) -> bool {
+    async fn take(self: &Arc<Self>, line: Result<&[u8], TooLong>, dialect: &mut Dialect) -> bool {
         let arrived = Instant::now();
         if !self.outbox.admit().await {
             return false;
@@ -159,7 +155,7 @@ impl Connection {
         Counters::add(&self.hub.counters.requests);
         self.one_line.notify_one();
         match line {
-            Ok(line) => dispatch::line(self, line, arrived, dialect),
+            Ok(line) => dispatch::line(self, line, arrived, dialect).await,
             Err(TooLong) => {
                 let error = Code::TooLarge
                     .because(format!("the line is longer than {MAX_LINE} bytes"))

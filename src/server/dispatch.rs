@@ -18,7 +18,12 @@ use crate::wire::{DEFAULT_SESSION, Refused, Request};
 const GRACE: Duration = Duration::from_millis(250);
 
 /// Takes one line that has been admitted to the outbox.
-pub fn line(connection: &Arc<Connection>, line: &[u8], arrived: Instant, dialect: &mut Dialect) {
+pub async fn line(
+    connection: &Arc<Connection>,
+    line: &[u8],
+    arrived: Instant,
+    dialect: &mut Dialect,
+) {
     if let Some(message) = dialect::json_rpc(line) {
         *dialect = Dialect::JsonRpc;
         return match message.id {
@@ -38,6 +43,8 @@ pub fn line(connection: &Arc<Connection>, line: &[u8], arrived: Instant, dialect
         Err(Refused { ids, error }) => {
             let bad = error.code() == Code::BadJson;
             let dialect = if bad { *dialect } else { Dialect::Tabd };
+            // What was asked before and is answered at once is answered first.
+            tokio::task::yield_now().await;
             connection.refuse(&ids, &error, dialect);
         }
     }

@@ -50,11 +50,7 @@ pub async fn serve(hub: &Arc<Hub>, mut socket: Socket, idle: Duration) -> Result
 }
 
 /// Serves; returns when the daemon is to end, its idle clients already served.
-async fn accept_until_the_end(
-    hub: &Arc<Hub>,
-    socket: &mut Socket,
-    idle: Duration,
-) -> Result<()> {
+async fn accept_until_the_end(hub: &Arc<Hub>, socket: &mut Socket, idle: Duration) -> Result<()> {
     let mut signals = Signals::new()?;
     let listener = socket
         .listener

@@ -292,9 +292,8 @@ mod tests {
             assert!(outbox.admit().await);
         }
         let mut admit = Box::pin(outbox.admit());
-        let waits = std::future::poll_fn(|cx| {
-            std::task::Poll::Ready(admit.as_mut().poll(cx).is_pending())
-        });
+        let waits =
+            std::future::poll_fn(|cx| std::task::Poll::Ready(admit.as_mut().poll(cx).is_pending()));
         assert!(waits.await);
         assert!(matches!(outbox.next(false), Next::Wait(true)));
         outbox.reply("x\n".to_owned());

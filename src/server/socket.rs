@@ -107,9 +107,9 @@ fn passed() -> Result<Option<UnixListener>> {
         None | Some(0) => return Ok(None),
         Some(1) => {}
         Some(n) => {
-            return Err(
-                Code::Io.because(format!("systemd passed {n} sockets; tabd serves exactly one"))
-            );
+            return Err(Code::Io.because(format!(
+                "systemd passed {n} sockets; tabd serves exactly one"
+            )));
         }
     }
     let unix = getsockname::<UnixAddr>(FIRST)

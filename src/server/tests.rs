@@ -274,7 +274,10 @@ async fn time_runs_out_in_the_queue_while_the_lane_is_busy() {
     a.send(json!({"id": 2, "tool": "probe", "session": "s", "timeout_ms": 20, "args": {"gate": "queue2"}}))
         .await;
     let line = a.line().await;
-    assert_eq!((line["id"].as_u64(), &line["error"]["code"]), (Some(2), &json!("timeout")));
+    assert_eq!(
+        (line["id"].as_u64(), &line["error"]["code"]),
+        (Some(2), &json!("timeout"))
+    );
     assert_eq!(line["error"]["data"]["acted"], "no");
     probe_open("queue1");
     assert_eq!(a.reply().await, ok(1));
