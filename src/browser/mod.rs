@@ -17,7 +17,7 @@ mod tab;
 pub mod trouble;
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -47,13 +47,22 @@ const DEATHS_WITHIN: Duration = Duration::from_secs(60);
 /// How long a closing browser may take before it is killed.
 const STOP_GRACE: Duration = Duration::from_millis(1500);
 
+/// The browser's part of the daemon's options.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// How to start it. An empty `runtime_dir` is filled in by the daemon.
+    pub launch: LaunchOptions,
+    /// Schemes that may be opened besides http, https, data, blob and about.
+    pub allowed_schemes: Vec<String>,
+}
+
 /// The daemon's browser. Starts nothing until asked.
 pub struct Browser {
     options: LaunchOptions,
     allowed_schemes: Vec<String>,
     numbers: Numbers,
     starting: tokio::sync::Mutex<()>,
-    sink: OnceLock<Arc<dyn Sink>>,
+    sink: Arc<dyn Sink>,
     inner: Mutex<Inner>,
 }
 
@@ -95,22 +104,22 @@ pub trait Sink: Send + Sync {
 }
 
 impl Browser {
-    /// A browser that will be started with `options` when first needed.
-    pub fn new(options: LaunchOptions, allowed_schemes: Vec<String>) -> Arc<Browser> {
-        let numbers = Numbers::new(options.runtime_dir.join("numbers"));
+    /// A browser that will be started with `options` when first needed; `sink` gets its events.
+    pub fn new(options: Options, sink: Arc<dyn Sink>) -> Arc<Browser> {
+        let numbers = Numbers::new(options.launch.runtime_dir.join("numbers"));
         Arc::new(Browser {
-            options,
-            allowed_schemes,
+            options: options.launch,
+            allowed_schemes: options.allowed_schemes,
             numbers,
             starting: tokio::sync::Mutex::new(()),
-            sink: OnceLock::new(),
+            sink,
             inner: Mutex::default(),
         })
     }
 
-    /// Says who gets the events. Only the first call counts.
-    pub fn set_sink(&self, sink: Arc<dyn Sink>) {
-        let _ = self.sink.set(sink);
+    /// Whether something goes on in it that no caller waits for: the daemon must not leave.
+    pub fn is_busy(&self) -> bool {
+        false
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -296,8 +305,8 @@ impl Browser {
         tab: Option<TabId>,
         data: impl FnOnce() -> Value,
     ) {
-        if let Some(sink) = self.sink.get().filter(|s| s.wants(kind)) {
-            sink.send(event(kind, session, tab, &data()));
+        if self.sink.wants(kind) {
+            self.sink.send(event(kind, session, tab, &data()));
         }
     }
 

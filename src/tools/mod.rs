@@ -19,6 +19,8 @@ use serde_json::{Map, Value};
 pub use call::{Call, Cancel, Client, Daemon, Subscription};
 pub use check::check;
 pub use common::*;
+#[cfg(test)]
+pub(crate) use probe::{log as probe_log, open as probe_open};
 
 use crate::error::{Code, Error, Result, quoted};
 pub use crate::progress::{ACTION, Acted, NAVIGATION};
@@ -231,15 +233,25 @@ pub struct Checked {
 
 macro_rules! table {
     ($($(#[$m:meta])* $file:ident :: $tool:ident,)*) => {
-        $(mod $file;)*
+        $($(#[$m])* mod $file;)*
         /// Every tool, in the order of the help.
-        pub static TOOLS: &[Entry] = &[$(entry::<$file::$tool>(),)*];
+        pub static TOOLS: &[Entry] = &[$($(#[$m])* entry::<$file::$tool>(),)*];
     };
 }
 
 table! {
     click::Click,
     ping::Ping,
+    tools::Tools,
+    info::Info,
+    subscribe::Subscribe,
+    unsubscribe::Unsubscribe,
+    cancel::CancelCalls,
+    shutdown::ShutDown,
+    #[cfg(test)]
+    probe::Probe,
+    #[cfg(test)]
+    probe_unblock::ProbeUnblock,
 }
 
 /// Wraps up a tool's failure that is not the client's.
