@@ -1,6 +1,6 @@
 //! The browser's processes: their end, their last words, and the certainty that none is left.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -188,22 +188,30 @@ async fn drain(mut pipe: ChildStderr, tail: &Mutex<VecDeque<u8>>) {
     }
 }
 
-/// Kills every process that was started with `scratch` in its environment, with its session. Returns how
-/// many. For a browser whose daemon is dead; our own session is never touched.
-pub(super) fn kill_leftovers(scratch: &Path) -> usize {
+/// Kills every process that was started with `scratch` in its environment, with its session, and waits
+/// until they are gone, for two seconds at most. For a browser whose daemon is dead; our own session is
+/// never touched.
+pub(super) fn kill_leftovers(scratch: &Path) {
     let own = getsid(None).ok();
-    let mut killed = 0;
-    for pid in all_processes() {
-        let Ok(session) = getsid(Some(pid)) else {
-            continue;
-        };
-        if pid != getpid() && Some(session) != own && was_started_with(pid, scratch) {
-            for member in session_members(session) {
-                killed += usize::from(kill(member, Signal::SIGKILL).is_ok());
-            }
+    let sessions: BTreeSet<Pid> = all_processes()
+        .filter(|&pid| pid != getpid() && was_started_with(pid, scratch))
+        .filter_map(|pid| getsid(Some(pid)).ok())
+        .filter(|&session| Some(session) != own)
+        .collect();
+    let until = Instant::now() + KILLED_WITHIN;
+    loop {
+        let left: Vec<Pid> = sessions
+            .iter()
+            .flat_map(|&session| session_members(session))
+            .collect();
+        if left.is_empty() || Instant::now() >= until {
+            return;
         }
+        for pid in left {
+            let _ = kill(pid, Signal::SIGKILL);
+        }
+        std::thread::sleep(Duration::from_millis(2));
     }
-    killed
 }
 
 /// The living processes of `session`.

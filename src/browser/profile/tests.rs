@@ -76,6 +76,11 @@ fn a_living_browsers_lock_names_its_pid() {
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
+    // The command line appears a moment after the spawn returns.
+    let line = format!("/proc/{}/cmdline", child.id());
+    while fs::read(&line).unwrap().is_empty() {
+        std::thread::yield_now();
+    }
     mark(&room.0, &format!("{}-{}", host(), child.id()));
     let error = unlock_stale(&room.0, soon()).unwrap_err();
     child.kill().unwrap();
