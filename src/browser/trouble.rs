@@ -9,8 +9,9 @@ use nix::unistd::geteuid;
 use crate::browser::launch::LaunchOptions;
 use crate::error::{Code, Error, Result, quoted};
 
-/// Free bytes in `/dev/shm` below which a browser comes up and then dies over its first pages. Docker's
-/// default of 64 MiB serves ordinary ones.
+/// Free bytes in `/dev/shm` below which no browser is started. Many a Chromium comes up and dies over its
+/// first pages there (version 156 was seen to get by), which is hard to tell from a page's own fault.
+/// Docker's default of 64 MiB serves.
 const SHM_BYTES: u64 = 16 << 20;
 
 /// The switch that makes Chromium use `TMPDIR` instead of `/dev/shm`.
@@ -96,7 +97,7 @@ pub fn trouble(stderr: &str, status: Option<ExitStatus>, options: &LaunchOptions
     ]) {
         Code::NoBrowser
             .because("Chromium found no sandbox to run pages in: this system gives it no user namespaces")
-            .hint("allow them (sysctl kernel.apparmor_restrict_unprivileged_userns=0 or kernel.unprivileged_userns_clone=1; in a container, a seccomp profile that permits clone and unshare), or start the daemon with --no-sandbox (TABD_NO_SANDBOX=1)")
+            .hint("install the setuid sandbox (Debian: apt-get install chromium-sandbox), or allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0 or kernel.unprivileged_userns_clone=1; in a container, a seccomp profile that permits clone and unshare), or start the daemon with --no-sandbox (TABD_NO_SANDBOX=1)")
             .fact("why", "sandbox")
     } else if says(&[
         "Missing X server",

@@ -338,12 +338,17 @@ async fn the_pipe_is_on_3_and_4_and_nothing_else_is_inherited() {
     let name = || fs::read_to_string(process.join("comm")).unwrap();
     until("the shell's exec", || name() == "sleep\n").await;
     let target = |fd: &str| fs::read_link(process.join("fd").join(fd)).unwrap();
-    let mut open: Vec<String> = fs::read_dir(process.join("fd"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    open.sort_unstable();
-    assert_eq!(open, ["0", "1", "2", "3", "4"]);
+    let open = || {
+        let entries = fs::read_dir(process.join("fd")).unwrap();
+        let mut open: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        open.sort_unstable();
+        open
+    };
+    // While it starts, the program has its libraries open.
+    until("fds 0 to 4 and no other", || {
+        open() == ["0", "1", "2", "3", "4"]
+    })
+    .await;
     assert_eq!(
         (target("0"), target("1")),
         ("/dev/null".into(), "/dev/null".into())
