@@ -289,7 +289,7 @@ fn value(key: &str, raw: &RawValue) -> Result<Value> {
     let text = raw.get();
     serde_json::from_str(text)
         .or_else(|first| {
-            let repaired = crate::lines::repair_surrogates(text.as_bytes());
+            let repaired = crate::surrogates::repair_surrogates(text.as_bytes());
             match repaired {
                 Cow::Borrowed(_) => Err(first),
                 Cow::Owned(bytes) => serde_json::from_slice(&bytes),

@@ -11,7 +11,7 @@ use super::dialect::{self, Dialect};
 use super::in_flight::{InFlight, NeverSilent};
 use super::lanes::Place;
 use crate::error::{Code, Error, Result};
-use crate::tools::{Call, Checked, Entry, Kind};
+use crate::tools::{Acted, Call, Checked, Entry, Kind};
 use crate::wire::{DEFAULT_SESSION, Refused, Request};
 
 /// How long after its deadline a tool has to say so itself, before it is dropped.
@@ -92,7 +92,7 @@ fn start(
         Kind::Daemon | Kind::Unblock => None,
     };
     let deadline = request.timeout.map(|timeout| arrived + timeout);
-    let task = tokio::spawn(drive(in_flight.clone(), place, checked, deadline));
+    let task = tokio::spawn(drive(in_flight.clone(), entry, place, checked, deadline));
     in_flight.set_task(task.abort_handle());
 }
 
@@ -107,6 +107,7 @@ pub fn shutting_down() -> Error {
 /// then gives the lane back.
 async fn drive(
     request: Arc<InFlight>,
+    entry: &'static Entry,
     place: Option<Place>,
     checked: Checked,
     deadline: Option<Instant>,
@@ -134,9 +135,22 @@ async fn drive(
     }
     let call = prepare(&request, &checked, deadline);
     request.begin(&call);
+    let run = async {
+        let first = checked.prepared.start(call.clone()).await;
+        match first {
+            // The browser died before it could act: the call runs in the next one.
+            Err(error) if error.code() == Code::BrowserCrashed && call.acted() == Acted::No => {
+                match entry.prepare(&checked.args) {
+                    Ok(again) if call.browser.alive().is_none() => again.start(call.clone()).await,
+                    _ => Err(error),
+                }
+            }
+            result => result,
+        }
+    };
     let ran = tokio::select! {
         biased;
-        result = checked.prepared.start(call.clone()) => result,
+        result = run => result,
         error = overdue(&call, request.tool) => Err(error),
     };
     request.answer(ran.as_deref());
@@ -209,7 +223,7 @@ async fn overdue(call: &Call, tool: &str) -> Error {
     loop {
         let last = call.deadline() + GRACE;
         if last <= Instant::now() {
-            return call.timed_out(&format!("{tool} did not end in time"));
+            return call.timed_out(format!("{tool} did not end in time"));
         }
         tokio::time::sleep_until(last).await;
     }

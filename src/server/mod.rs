@@ -6,6 +6,7 @@ mod counters;
 mod dialect;
 mod dispatch;
 mod framing;
+pub mod home;
 mod in_flight;
 mod lanes;
 mod life;
@@ -66,13 +67,18 @@ impl Default for Options {
 /// if the socket cannot be made.
 pub fn run(options: Options) -> Result<()> {
     let socket = socket::Socket::open(options.socket.as_deref())?;
+    let mut browser = options.browser;
+    if browser.launch.runtime_dir.as_os_str().is_empty() {
+        browser.launch.runtime_dir = home::runtime_dir()?;
+    }
+    crate::browser::profile::sweep(&browser.launch.runtime_dir);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|e| Code::Internal.because(format!("the event loop: {e}")))?;
     let result = runtime.block_on(async {
         let subscribers = Arc::new(Subscribers::default());
-        let browser = Arc::new(Browser::new(options.browser, subscribers.clone()));
+        let browser = Browser::new(browser, subscribers.clone());
         let hub = Arc::new(Hub::new(browser, subscribers));
         life::serve(&hub, socket, options.idle).await
     });

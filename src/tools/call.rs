@@ -1,6 +1,6 @@
 //! One call on its way: whose it is, which tab it is for, how long it has, and whether it has acted.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,20 +8,12 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use crate::browser::{Browser, Running, Session, Tab};
-use crate::error::{Code, Error, Result};
-use crate::wire::TabId;
+use crate::error::Result;
+use crate::page::Document;
+use crate::page::locate::Locator;
+use crate::progress::Progress;
 
-/// Whether a call's action has reached the page (contract, "Did it happen?").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Acted {
-    /// Nothing was sent to the page.
-    No,
-    /// Sent; no answer yet.
-    Unknown,
-    /// The browser confirmed it.
-    Yes,
-}
+use crate::wire::TabId;
 
 /// Which events a connection wants.
 #[derive(Clone, Debug, Default)]
@@ -77,13 +69,15 @@ pub struct Call {
     pub daemon: Arc<dyn Daemon>,
     /// The `tab` argument.
     pub tab: Option<TabId>,
-    time: Mutex<Time>,
-    acted: AtomicU8,
+    progress: Progress,
+    used: Mutex<Option<Arc<Tab>>>,
 }
 
-struct Time {
-    deadline: Instant,
-    explicit: bool,
+impl Deref for Call {
+    type Target = Progress;
+    fn deref(&self) -> &Progress {
+        &self.progress
+    }
 }
 
 impl Call {
@@ -97,16 +91,6 @@ impl Call {
         tab: Option<TabId>,
         deadline: Result<Instant, Duration>,
     ) -> Call {
-        let time = match deadline {
-            Ok(deadline) => Time {
-                deadline,
-                explicit: true,
-            },
-            Err(allowance) => Time {
-                deadline: Instant::now() + allowance,
-                explicit: false,
-            },
-        };
         Call {
             browser,
             session_name,
@@ -114,46 +98,21 @@ impl Call {
             client,
             daemon,
             tab,
-            time: Mutex::new(time),
-            acted: AtomicU8::new(Acted::No as u8),
+            progress: Progress::new(deadline),
+            used: Mutex::new(None),
         }
     }
 
-    /// When the call must be over. May move while the browser starts: ask again after waiting.
-    pub fn deadline(&self) -> Instant {
-        self.time().deadline
+    /// Notes which tab the reply is about.
+    pub fn use_tab(&self, tab: &Arc<Tab>) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        *used = Some(tab.clone());
     }
 
-    /// The time left.
-    pub fn remaining(&self) -> Duration {
-        self.deadline().saturating_duration_since(Instant::now())
-    }
-
-    /// Gives the call at least `time` from now, unless its request set the deadline: a click that
-    /// navigates has as long as a navigation.
-    pub fn extend(&self, time: Duration) {
-        let mut now = self.time();
-        if !now.explicit {
-            now.deadline = now.deadline.max(Instant::now() + time);
-        }
-    }
-
-    fn time(&self) -> std::sync::MutexGuard<'_, Time> {
-        self.time.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Notes how far the action got.
-    pub fn set_acted(&self, acted: Acted) {
-        self.acted.store(acted as u8, Ordering::Relaxed);
-    }
-
-    /// How far the action got.
-    pub fn acted(&self) -> Acted {
-        match self.acted.load(Ordering::Relaxed) {
-            0 => Acted::No,
-            1 => Acted::Unknown,
-            _ => Acted::Yes,
-        }
+    /// The tab that the reply is about.
+    pub fn used_tab(&self) -> Option<Arc<Tab>> {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.clone()
     }
 
     /// The session this call runs in.
@@ -176,50 +135,55 @@ impl Call {
 
     async fn start_browser(&self, insist: bool) -> Result<Arc<Running>> {
         let began = Instant::now();
-        let until = {
-            let time = self.time();
-            time.explicit.then_some(time.deadline)
-        };
+        let until = self.explicit_deadline();
         let running = self.browser.running(until, insist).await?;
-        let mut time = self.time();
-        if !time.explicit {
-            time.deadline += began.elapsed();
-        }
+        self.excuse(began.elapsed());
         Ok(running)
     }
 
     /// The tab this call is for, alive, without an open dialog, at its last URL if it had to be
     /// reopened. Fails with `no_tab`, `dialog_open`, `tab_crashed` or what kept the browser away.
     pub async fn tab(&self) -> Result<Arc<Tab>> {
-        let tab = self.any_tab().await?;
+        self.usable(self.tab).await
+    }
+
+    async fn usable(&self, tab: Option<TabId>) -> Result<Arc<Tab>> {
+        let tab = self.revived(tab).await?;
         tab.check_usable()?;
         Ok(tab)
     }
 
     /// As [`Call::tab`], but crashed and dialog-bound tabs are fine too.
     pub async fn any_tab(&self) -> Result<Arc<Tab>> {
+        self.revived(self.tab).await
+    }
+
+    async fn revived(&self, tab: Option<TabId>) -> Result<Arc<Tab>> {
         let session = self.session()?;
-        let tab = session.pick(self.tab)?;
+        let tab = session.pick(tab)?;
+        self.use_tab(&tab);
         let running = self.running().await?;
-        session.revive(&running, &tab, self.deadline()).await?;
+        session
+            .revive(&self.browser, &running, &tab, self.deadline())
+            .await?;
         Ok(tab)
     }
 
-    /// The error of a call whose time is over: `timeout` with `data.acted`.
-    pub fn timed_out(&self, what: &str) -> Error {
-        Code::Timeout
-            .because(what.to_owned())
-            .fact("acted", self.acted().word())
+    /// The document that a target is in, in a tab that can be used.
+    pub async fn document(&self, target: &Locator) -> Result<Document> {
+        let session = self.session()?;
+        let tab = match target.r#ref {
+            Some(r) => Some(session.place_of(r, self.tab)?.0.id),
+            None => self.tab,
+        };
+        let tab = self.usable(tab).await?;
+        target.document(&self.browser, session, &tab)
     }
-}
 
-impl Acted {
-    /// The word of `data.acted`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Acted::No => "no",
-            Acted::Unknown => "unknown",
-            Acted::Yes => "yes",
-        }
+    /// The main document of the tab this call is for.
+    pub async fn main_document(&self) -> Result<Document> {
+        let tab = self.tab().await?;
+        let main = tab.main_frame();
+        Ok(Document::new(&self.browser, self.session()?, &tab, main))
     }
 }

@@ -16,13 +16,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-pub use call::{Acted, Call, Cancel, Client, Daemon, Subscription};
+pub use call::{Call, Cancel, Client, Daemon, Subscription};
 pub use check::check;
 pub use common::*;
 #[cfg(test)]
 pub(crate) use probe::{log as probe_log, open as probe_open};
 
 use crate::error::{Code, Error, Result, quoted};
+pub use crate::progress::{ACTION, Acted, NAVIGATION};
 use crate::wire::nearest;
 
 /// What kind of thing a tool is; order, the dialog rule and the heading in help follow from it.
@@ -38,11 +39,6 @@ pub enum Kind {
     /// session unless `now` is true.
     Unblock,
 }
-
-/// The time a navigation has by default (contract, section 2).
-pub const NAVIGATION: Duration = Duration::from_secs(15);
-/// The time every other action has by default.
-pub const ACTION: Duration = Duration::from_secs(5);
 
 /// One tool. The type is its arguments, after [`check`] has passed them.
 pub trait Tool: DeserializeOwned + JsonSchema + Send + Sized + 'static {
@@ -84,7 +80,7 @@ pub struct Entry {
     /// Argument objects as JSON.
     pub examples: &'static [&'static str],
     schema: fn() -> Value,
-    prepare: fn(Map<String, Value>) -> Result<Prepared>,
+    prepare: fn(&Value) -> Result<Prepared>,
 }
 
 /// A checked call that has not begun.
@@ -110,7 +106,7 @@ const fn entry<T: Tool>() -> Entry {
         examples: T::EXAMPLES,
         schema: || check::schema_of::<T>(T::TAKES_TAB),
         prepare: |args| {
-            let tool: T = serde_json::from_value(Value::Object(args)).map_err(|e| {
+            let tool = T::deserialize(args).map_err(|e| {
                 Code::BadRequest
                     .because(format!("{}: {e}", T::NAME))
                     .hint(format!("see `tabd help {}`", T::NAME))
@@ -119,14 +115,53 @@ const fn entry<T: Tool>() -> Entry {
                 allowance: tool.allowance(),
                 start: Box::new(move |call| {
                     Box::pin(async move {
-                        let output = tool.run(&call).await?;
-                        serde_json::to_string(&output)
-                            .map_err(|e| Code::Internal.because(format!("{}: reply: {e}", T::NAME)))
+                        let output = tool.run(&call).await;
+                        let output = output.map_err(|error| about_tab(&call, error))?;
+                        let text = serde_json::to_string(&output)
+                            .map_err(|e| internal(format!("{}: reply: {e}", T::NAME)))?;
+                        Ok(with_tab(&call, text))
                     })
                 }),
             })
         },
     }
+}
+
+/// Adds to a reply's object what every reply about a tab holds: `tab`, and the dialogs that closed
+/// by themselves.
+fn with_tab(call: &Call, mut object: String) -> String {
+    let Some(tab) = call.used_tab() else {
+        return object;
+    };
+    let dialogs = told_dialogs(&tab);
+    if object.pop() == Some('}') {
+        if !object.ends_with('{') {
+            object.push(',');
+        }
+        object.push_str(&format!("\"tab\":\"{}\"", tab.id));
+        if !dialogs.is_empty() {
+            object.push_str(&format!(",\"dialogs\":{}", Value::Array(dialogs)));
+        }
+        object.push('}');
+    }
+    object
+}
+
+/// The same for an error, in its `data`.
+fn about_tab(call: &Call, error: Error) -> Error {
+    let Some(tab) = call.used_tab() else {
+        return error;
+    };
+    let error = error.fact("tab", tab.id.to_string());
+    match told_dialogs(&tab) {
+        none if none.is_empty() => error,
+        dialogs => error.fact("dialogs", dialogs),
+    }
+}
+
+fn told_dialogs(tab: &crate::browser::Tab) -> Vec<Value> {
+    let closed = tab.take_closed_dialogs();
+    closed.iter().map(crate::browser::dialogs::told).collect()
 }
 
 static SCHEMAS: LazyLock<Vec<Value>> =
@@ -168,11 +203,19 @@ impl Entry {
             },
             _ => None,
         };
+        let args = Value::Object(args);
         Ok(Checked {
             tab,
             now,
-            prepared: (self.prepare)(args)?,
+            prepared: (self.prepare)(&args)?,
+            args,
         })
+    }
+
+    /// Prepares a call once more, from arguments that passed: for one that the browser's death kept
+    /// from beginning.
+    pub fn prepare(&self, args: &Value) -> Result<Prepared> {
+        (self.prepare)(args)
     }
 }
 
@@ -184,6 +227,8 @@ pub struct Checked {
     pub now: bool,
     /// The call itself.
     pub prepared: Prepared,
+    /// The arguments, for [`Entry::prepare`].
+    pub args: Value,
 }
 
 macro_rules! table {
@@ -195,6 +240,7 @@ macro_rules! table {
 }
 
 table! {
+    click::Click,
     ping::Ping,
     tools::Tools,
     info::Info,

@@ -1,0 +1,83 @@
+// @ts-check
+// What the daemon can call: `tabd.NAME({...})`, one entry a call. The only file that sees JSON.
+//
+// A call answers with one string. Expected failures are values: `{"error": code, "message", "hint", "data"}`, the codes
+// those of the contract; a thrown exception is a bug. A call that may number elements gets its lease with its arguments
+// (`prefix`, `next`, `end`: see refs.js) and answers with the new `next`.
+//
+// `js/` holds nothing else that runs by itself: the build joins the files, this one last, and sets `globalThis.tabd = api`.
+
+/** @type {Record<string, (...args: any[]) => any>} */
+const api = {
+  // Seeing.
+  read: (args, listenersOf) => answer(() => read(args, listenersOf)),
+  find: (args, listenersOf) => answer(() => find(args, listenersOf)),
+  text: (args) => answer(() => text(args)),
+
+  // Acting.
+  locate: (args) => answer(() => leased(args, locate(args))),
+  recheck: (args) => answer(() => leased(args, recheck(args))),
+  hit: (args) => answer(() => leased(args, hit(args))),
+  watch: (args) => answer(() => leased(args, watch(args))),
+  textValue: (args) => answer(() => leased(args, fieldValue(args))),
+  scroll: (args) => answer(() => leased(args, scroll(args))),
+  release: () => answer(() => endAct()),
+  aim: (args) => answerLater(leasedLater(args, aim(args))),
+  prepareText: (args) => answerLater(leasedLater(args, prepareText(args))),
+  focus: (args) => answerLater(leasedLater(args, focus(args))),
+  choose: (args) => answerLater(leasedLater(args, choose(args))),
+  settle: (args) => answerLater(leasedLater(args, settle(args))),
+  wait: (args) => answerLater(leasedLater(args, wait(args))),
+  nextChange: (args) => answerLater(changeIn(args)),
+
+  // Called with remote objects instead of JSON.
+  adoptFrame: (el, frame) => answer(() => adoptFrame(el, frame)),
+  adoptClosedRoot: (host, root) => answer(() => adoptClosedRoot(host, root)),
+};
+
+/**
+ * Runs a call with the caches of roles, names and styles alive, and makes its result a string.
+ * @param {() => unknown} call
+ * @returns {string}
+ */
+function answer(call) {
+  beginReading();
+  try {
+    const result = call();
+    return typeof result === 'string' ? result : JSON.stringify(result ?? {});
+  } finally {
+    endReading();
+  }
+}
+
+/**
+ * As `answer`, for a call that waits. Its code opens `beginReading()` .. `endReading()` itself, never across an `await`.
+ * @param {Promise<unknown>} call
+ * @returns {Promise<string>}
+ */
+async function answerLater(call) {
+  const result = await call;
+  return typeof result === 'string' ? result : JSON.stringify(result ?? {});
+}
+
+/**
+ * A result together with what is left of the lease.
+ * @param {{next: number}} args
+ * @param {object} result
+ * @returns {object}
+ */
+function leased(args, result) {
+  return { ...result, next: args.next };
+}
+
+/**
+ * @param {{next: number}} args
+ * @param {Promise<object>} result
+ * @returns {Promise<object>}
+ */
+async function leasedLater(args, result) {
+  return leased(args, await result);
+}
+
+// From the start of the document: what goes on in it by itself.
+startPulse();
