@@ -1,6 +1,6 @@
 //! Start and end: socket and lock, signals, idle exit, systemd's socket, strangers.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -260,7 +260,7 @@ fn no_request_is_lost_in_the_idle_moment_of_its_own_socket() {
                         .arg("--socket")
                         .arg(&path)
                         .args(["--idle-secs", &format!("0.0{IDLE_MS}")])
-                        .stderr(Stdio::null())
+                        .stderr(Stdio::piped())
                         .spawn()
                         .unwrap();
                     daemons.push(child);
@@ -277,7 +277,18 @@ fn no_request_is_lost_in_the_idle_moment_of_its_own_socket() {
     println!("{} starts", daemons.len());
     assert!(daemons.len() > 10);
     for child in &mut daemons {
-        assert_eq!(wait(child).code(), Some(0));
+        // 1: between a daemon's bind and its listen, a client finds a socket that refuses it, and starts
+        // another one, which then finds the first.
+        let code = wait(child).code();
+        let mut said = String::new();
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut said)
+            .unwrap();
+        let second = code == Some(1) && said.contains("already listens");
+        assert!(code == Some(0) || second, "{code:?}: {said}");
     }
     assert_eq!(dir.names(), [""; 0]);
 }
