@@ -129,8 +129,8 @@ function areaImage(area) {
 function areaOutline(area) {
   const img = areaImage(area);
   if (!img) return [];
-  const r = dom.rectOf(img), style = dom.styleOf(img);
-  const left = r.left + control.clientLeft(img) + parseFloat(style.paddingLeft), top = r.top + control.clientTop(img) + parseFloat(style.paddingTop);
+  // Chromium counts from the corner of the border box, whatever the image's padding and border.
+  const r = dom.rectOf(img);
   const n = (dom.attr(area, 'coords') ?? '').split(/[\s,;]+/).map(Number.parseFloat).filter(Number.isFinite);
   const shape = (dom.attr(area, 'shape') ?? 'rect').toLowerCase();
   /** @type {[number, number][]} */
@@ -144,7 +144,7 @@ function areaOutline(area) {
   } else {
     corners = [[n[0], n[1]], [n[2], n[1]], [n[2], n[3]], [n[0], n[3]]];
   }
-  return corners.map(([x, y]) => ({ x: left + x, y: top + y }));
+  return corners.map(([x, y]) => ({ x: r.left + x, y: r.top + y }));
 }
 
 /**

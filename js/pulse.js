@@ -8,8 +8,6 @@ const PULSE_MS = 500;
 const LOUD_RECORDS = 3000;
 
 const pulse = {
-  /** Grows with every batch of mutations. */
-  generation: 0,
   /** When something last happened that can move an element: a mutation, a scroll, a resize. */
   movedAt: 0,
   /** Whether attributes change so often that watching them all the time would cost. */
@@ -76,8 +74,8 @@ function reobserve() {
 /** @param {MutationRecord[]} records */
 function noteRecords(records) {
   const now = performance.now();
-  pulse.generation++;
   pulse.movedAt = now;
+  noteAdded(records);
   countAttributes(records, now);
   // While the parser runs, every record is the page coming into being.
   if (pulse.act || control.readyState(document) !== 'loading') {

@@ -63,7 +63,7 @@ function* pointsOf(el, position) {
   if (position) {
     const box = unionOf(boxesOf(el));
     const point = box && { x: box.left + position.x, y: box.top + position.y };
-    if (point && isWithin(point, view)) yield point;
+    if (point && isPointIn(point, view)) yield point;
     return;
   }
   const clip = clipOf(el);
@@ -78,7 +78,7 @@ function* pointsOf(el, position) {
       if (!outline || isInOutline(point, outline)) yield point;
     }
   }
-  for (const point of linePoints(el)) if (isWithin(point, view)) yield point;
+  for (const point of linePoints(el)) if (isPointIn(point, view)) yield point;
 }
 
 /** Where in a box to try: its middle, then around, then near the corners. */
@@ -131,7 +131,7 @@ function pointIn(box, fx, fy) {
  * @param {Box} box
  * @returns {boolean}
  */
-function isWithin(point, box) {
+function isPointIn(point, box) {
   return point.x >= box.left && point.x < box.right && point.y >= box.top && point.y < box.bottom;
 }
 

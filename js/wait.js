@@ -48,7 +48,7 @@ function look(args) {
       const el = els.find(isShown);
       return { met: el !== undefined, el, last: els.length === 0 ? 'detached' : 'hidden' };
     }
-    default: return failure('bad_request', `state ${quoted(state)} is none that can be waited for`, 'use visible, hidden, attached, detached or enabled');
+    default: return failure('bad_request', `state ${inQuotes(state)} is none that can be waited for`, 'use visible, hidden, attached, detached or enabled');
   }
 }
 
@@ -64,7 +64,7 @@ function matchesOf(args) {
     return rememberedOf(args.ref) ? [] : staleRef(args.ref, args);
   }
   const found = selectAll(args.selector ?? '');
-  if (!found) return failure('bad_request', `selector ${quoted(args.selector ?? '')} is not valid CSS`, 'check its brackets and quotes');
+  if (!found) return failure('bad_request', `selector ${inQuotes(args.selector ?? '')} is not valid CSS`, 'check its brackets and quotes');
   if (args.nth === undefined || args.nth === null) return found;
   const el = found.at(args.nth);
   return el ? [el] : [];
