@@ -189,7 +189,7 @@ function recheck(args) {
 function hit(args) {
   const top = topAt(args.x, args.y);
   const wanted = args.ref === undefined || args.ref === null ? undefined : elementOf(args.ref);
-  const frame = top ? frameOf(top) ?? null : null;
+  const frame = top ? frameNumbers.get(top) ?? null : null;
   return {
     target: top ? described(top, args) : null,
     frame,

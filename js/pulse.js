@@ -14,8 +14,10 @@ const pulse = {
   loud: false,
   /** Actions and waits under way; while there are any, attributes are watched whatever it costs. */
   holds: 0,
-  /** @type {WeakMap<Node, Map<string, number>>} how a node changed, and when it last did so */
-  seen: new WeakMap(),
+  /** How nodes changed, and when they last did so: those of this span of 500 ms, and of the one before. */
+  seen: /** @type {WeakMap<Node, Map<string, number>>} */ (new WeakMap()),
+  seenBefore: /** @type {WeakMap<Node, Map<string, number>>} */ (new WeakMap()),
+  spanFrom: 0,
   /** @type {Set<(records: MutationRecord[]) => void>} who wants every batch */
   listeners: new Set(),
   /** @type {Act | null} the action whose effects are being told apart */
@@ -89,14 +91,20 @@ function noteRecords(records) {
  * @param {number} now
  */
 function noteRecord(record, now) {
+  if (now - pulse.spanFrom > PULSE_MS) {
+    // What has not changed for two spans is forgotten with its map.
+    pulse.seenBefore = now - pulse.spanFrom > 2 * PULSE_MS ? new WeakMap() : pulse.seen;
+    pulse.seen = new WeakMap();
+    pulse.spanFrom = now;
+  }
   const ways = waysOf(record);
-  const known = pulse.seen.get(record.target);
+  const known = pulse.seen.get(record.target) ?? pulse.seenBefore.get(record.target);
   if (pulse.act && !pulse.act.over) {
     const ongoing = isOngoing(record, ways, known, pulse.act);
     if (!ongoing) { pulse.act.noteChange(record, now); return; }
   }
   const map = known ?? new Map();
-  if (!known) pulse.seen.set(record.target, map);
+  pulse.seen.set(record.target, map);
   for (const way of ways) map.set(way, now);
   if (map.size > 32) for (const [way, at] of map) if (now - at > PULSE_MS) map.delete(way);
 }

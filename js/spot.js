@@ -88,16 +88,16 @@ const GRID = Object.freeze([
 ]);
 
 /**
- * @param {Box[]} boxes
- * @param {Box | undefined} clip
- * @returns {Box[]}
+ * @param {Bounds[]} boxes
+ * @param {Bounds | undefined} clip
+ * @returns {Bounds[]}
  */
 function visibleParts(boxes, clip) {
   return clip ? boxes.map((b) => intersect(b, clip)).filter((b) => b !== undefined) : [];
 }
 
 /**
- * @param {Box} box
+ * @param {Bounds} box
  * @returns {number}
  */
 function areaOf(box) {
@@ -105,8 +105,8 @@ function areaOf(box) {
 }
 
 /**
- * @param {Box[]} boxes
- * @returns {Box | undefined}
+ * @param {Bounds[]} boxes
+ * @returns {Bounds | undefined}
  */
 function unionOf(boxes) {
   if (!boxes.length) return undefined;
@@ -115,7 +115,7 @@ function unionOf(boxes) {
 
 /**
  * A point of a box, on whole pixels where the box has one there: mouse events are told in whole pixels.
- * @param {Box} box
+ * @param {Bounds} box
  * @param {number} fx
  * @param {number} fy
  * @returns {Point}
@@ -128,7 +128,7 @@ function pointIn(box, fx, fy) {
 
 /**
  * @param {Point} point
- * @param {Box} box
+ * @param {Bounds} box
  * @returns {boolean}
  */
 function isPointIn(point, box) {

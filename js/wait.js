@@ -3,7 +3,7 @@
 
 /**
  * `tabd.wait({text | gone | (selector|ref, state), budget_ms, prefix,next,end})`: waits until the page's visible text holds
- * `text` or no longer `gone` (blank space counts as one space, upper and lower case differ), or until the target is
+ * `text` or no longer `gone` (in any case, blank space counts as one space), or until the target is
  * `visible` (the default), `hidden`, `attached`, `detached` or `enabled`. Of several matches of a selector one is enough for
  * `visible attached enabled`, and none may be left for `hidden detached`.
  *
@@ -76,8 +76,22 @@ function matchesOf(args) {
  * @returns {boolean}
  */
 function holdsText(wanted) {
-  const needle = wanted.replace(/\s+/g, ' ').trim();
-  return visibleText().replace(/\s+/g, ' ').includes(needle);
+  const needle = wanted.replace(/\s+/g, ' ').trim().toLowerCase();
+  const roots = allRoots();
+  if (roots.length === 1) {
+    // What is not even in the text of the tree, hidden or not, need not be looked for in what shows of it.
+    const all = dom.textContent(/** @type {Element} */ (rootElement(document))).replace(/\s+/g, '').toLowerCase();
+    if (!all.includes(needle.replace(/ /g, ''))) return false;
+  }
+  return visibleText().replace(/\s+/g, ' ').toLowerCase().includes(needle);
+}
+
+/**
+ * All that can be read in this document.
+ * @returns {string}
+ */
+function visibleText() {
+  return text({ format: 'text', max_chars: Number.MAX_SAFE_INTEGER, offset: 0 }).text;
 }
 
 /**
