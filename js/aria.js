@@ -1,0 +1,147 @@
+// @ts-check
+// What is known of each element during one reading. The page cannot change
+// while our code runs, so that everything is computed once, on demand, between
+// `beginReading` and `endReading`. Knows nothing of roles or names itself.
+
+/** @typedef {object} Facts
+ * @property {Element} el
+ * @property {string} tag local name; `svg:` or `math:` before those of SVG and MathML
+ * @property {boolean} bare has no attribute
+ * @property {boolean} hasRole has a `role` attribute
+ * @property {boolean} hasAria has an `aria-` attribute
+ * @property {boolean} hasTitle has a `title` attribute
+ * @property {boolean} hasInert has an `inert` attribute
+ * @property {boolean} hasTab has a `tabindex` attribute
+ * @property {boolean} hasEditable has a `contenteditable` attribute
+ * @property {CSSStyleDeclaration | null} style computed style, once asked for
+ * @property {string} display computed, '' until asked for
+ * @property {string} visibility computed, '' until asked for
+ * @property {number} rendered 1 if rendered, 0 if it is or is in a subtree that is not, -1 unknown
+ * @property {number} inherited bits of `ariaInherited`, -1 unknown
+ * @property {Facts | null | undefined} up flat tree parent, undefined until asked for
+ * @property {string | undefined} role
+ * @property {string | undefined} native role without the role attribute
+ * @property {string | undefined} name
+ * @property {string} nameFrom which step gave the name: '' until computed
+ * @property {string | undefined} piece its text within another's name
+ * @property {boolean} busy its name is being computed
+ */
+
+/** @typedef {object} Reading
+ * @property {Map<Element, Facts>} facts
+ * @property {Map<Node, Map<Element, Element[]>>} labels per root, labels of each control
+ * @property {Owns | null} owns
+ * @property {Modal | null | undefined} modal the modal dialog that blocks the rest
+ * @property {Element | null | undefined} focused
+ * @property {CounterValues | null} counters
+ * @property {boolean | undefined} generated whether any style sheet may generate content
+ */
+
+/** @type {Reading | null} */
+let currentReading = null;
+let readingDepth = 0;
+
+/** @returns {Reading} */
+function newReading() {
+  return { facts: new Map(), labels: new Map(), owns: null, modal: undefined, focused: undefined, counters: null, generated: undefined };
+}
+
+/** Starts remembering; nests. Every call needs its `endReading`. */
+function beginReading() {
+  if (readingDepth++ === 0) currentReading = newReading();
+}
+
+/** Forgets, when the outermost reading ends. */
+function endReading() {
+  if (readingDepth > 0 && --readingDepth === 0) currentReading = null;
+}
+
+/** Runs a question within a reading: the one going on, or one of its own.
+ * @template T @param {() => T} ask @returns {T} */
+function inReading(ask) {
+  if (currentReading) return ask();
+  beginReading();
+  try {
+    return ask();
+  } finally {
+    endReading();
+  }
+}
+
+/** The reading going on. Only called within one.
+ * @returns {Reading} */
+function reading() {
+  return /** @type {Reading} */ (currentReading);
+}
+
+/** @param {Element} el @returns {Facts} */
+function factsOf(el) {
+  const facts = reading().facts;
+  const known = facts.get(el);
+  if (known) return known;
+  const made = newFacts(el);
+  facts.set(el, made);
+  return made;
+}
+
+/** @param {Element} el @returns {Facts} */
+function newFacts(el) {
+  const ns = dom.namespace(el);
+  const local = dom.localName(el);
+  const tag = ns === HTML_NS ? local : ns === SVG_NS ? `svg:${local}` : `math:${local}`;
+  /** @type {Facts} */
+  const f = {
+    el, tag, bare: true, hasRole: false, hasAria: false, hasTitle: false, hasInert: false, hasTab: false, hasEditable: false,
+    style: null, display: '', visibility: '', rendered: -1, inherited: -1, up: undefined,
+    role: undefined, native: undefined, name: undefined, nameFrom: '', piece: undefined, busy: false,
+  };
+  if (!dom.hasAttrs(el)) return f;
+  f.bare = false;
+  for (const name of dom.attrNames(el)) {
+    if (name.startsWith('aria-')) f.hasAria = true;
+    else if (name === 'role') f.hasRole = true;
+    else if (name === 'title') f.hasTitle = true;
+    else if (name === 'tabindex') f.hasTab = true;
+    else if (name === 'inert') f.hasInert = true;
+    else if (name === 'contenteditable') f.hasEditable = true;
+  }
+  return f;
+}
+
+/** The facts of the flat tree parent.
+ * @param {Facts} f @returns {Facts | null} */
+function upOf(f) {
+  if (f.up !== undefined) return f.up;
+  const parent = flatParent(f.el);
+  return (f.up = parent ? factsOf(parent) : null);
+}
+
+/** Reads the computed style once.
+ * @param {Facts} f @returns {Facts} */
+function styled(f) {
+  if (f.style) return f;
+  const style = dom.styleOf(f.el);
+  f.style = style;
+  f.display = style.display;
+  f.visibility = style.visibility;
+  return f;
+}
+
+/** The computed style, read once in a reading.
+ * @param {Element} el @returns {CSSStyleDeclaration} */
+function computedStyleOf(el) {
+  return inReading(() => /** @type {CSSStyleDeclaration} */ (styled(factsOf(el)).style));
+}
+
+/** The value of an ARIA attribute in lower case, '' if it has none.
+ * @param {Facts} f @param {string} name @returns {string} */
+function ariaToken(f, name) {
+  return f.hasAria ? (dom.attr(f.el, name) ?? '').trim().toLowerCase() : '';
+}
+
+/** The element that has the focus, looked up once in a reading.
+ * @returns {Element | null} */
+function focusedNow() {
+  const r = reading();
+  return r.focused === undefined ? (r.focused = focusedElement()) : r.focused;
+}
