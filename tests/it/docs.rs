@@ -73,7 +73,11 @@ fn readme_commands_print_what_it_says() {
     assert!(runs.len() > 5, "the README shows hardly any commands");
 
     let dir = Scratch::new("readme");
-    let said = run(&dir.0, managed, runs.iter().map(|&i| fences[i].text.as_str()));
+    let said = run(
+        &dir.0,
+        managed,
+        runs.iter().map(|&i| fences[i].text.as_str()),
+    );
     let mut said = said.split(MARK);
     for &i in &runs {
         let fence = &fences[i];
@@ -116,7 +120,10 @@ fn run<'a>(dir: &Path, managed: bool, fences: impl Iterator<Item = &'a str>) -> 
     } else {
         "mkdir -m 700 \"$HOME/run\"; export XDG_RUNTIME_DIR=$HOME/run".to_owned()
     };
-    let body = format!("{prelude}; exec script -qec 'bash {}' /dev/null", path.display());
+    let body = format!(
+        "{prelude}; exec script -qec 'bash {}' /dev/null",
+        path.display()
+    );
     let mut command = Command::new("timeout");
     command.args(["--kill-after=5", "180"]);
     if managed {
@@ -195,7 +202,11 @@ fn readme_make_targets_exist() {
                 .output()
                 .expect("bash and make are there");
             let said = String::from_utf8_lossy(&dry.stderr);
-            assert!(dry.status.success(), "README.md:{}: {line}: {said}", fence.line);
+            assert!(
+                dry.status.success(),
+                "README.md:{}: {line}: {said}",
+                fence.line
+            );
             seen += 1;
         }
     }
@@ -231,7 +242,10 @@ fn readme_table_of_tools_is_the_one_help_prints() {
     const END: &str = "<!-- end -->\n";
     let readme = readme();
     let begin = readme.find(BEGIN).expect("the table's begin is marked") + BEGIN.len();
-    let end = begin + readme[begin..].find(END).expect("the table's end is marked");
+    let end = begin
+        + readme[begin..]
+            .find(END)
+            .expect("the table's end is marked");
     let help = Command::new(TABD)
         .args(["help", "--markdown"])
         .output()

@@ -85,7 +85,9 @@ fn under_socket_activate(dir: &Path) {
         .spawn()
         .expect("nc is installed (package netcat-openbsd)");
     let mut stdin = nc.stdin.take().expect("stdin is piped");
-    stdin.write_all(b"{\"id\":1,\"tool\":\"ping\"}").expect("nc reads");
+    stdin
+        .write_all(b"{\"id\":1,\"tool\":\"ping\"}")
+        .expect("nc reads");
     drop(stdin);
     let output = nc.wait_with_output().expect("nc ends");
     let reply = String::from_utf8_lossy(&output.stdout);
