@@ -38,7 +38,7 @@ help:
 	@sed -n '/^# make/s/^# /  /p' Makefile
 
 demo: deps-build deps-browser release target/site
-	@scripts/demo $(if $(URL),'$(subst ','\'',$(URL))')
+	@scripts/demo $(if $(URL),'$(subst ','\'',$(value URL))')
 
 site: target/site
 	@target/site tests/site $(PORT)
