@@ -120,8 +120,9 @@ fn run<'a>(dir: &Path, managed: bool, fences: impl Iterator<Item = &'a str>) -> 
     } else {
         "mkdir -m 700 \"$HOME/run\"; export XDG_RUNTIME_DIR=$HOME/run".to_owned()
     };
+    // `script` lends the terminal; a FIFO that never ends keeps it from spinning on an ended input.
     let body = format!(
-        "{prelude}; exec script -qec 'bash {}' /dev/null",
+        "{prelude}; mkfifo \"$HOME/in\"; script -qec 'bash {}' /dev/null <>\"$HOME/in\"; exit $?",
         path.display()
     );
     let mut command = Command::new("timeout");
