@@ -3,6 +3,8 @@
 //! One module a subject; `support` starts daemons and speaks to them.
 #![allow(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 
+mod docs;
 mod life;
 mod protocol;
 mod support;
+mod systemd;
