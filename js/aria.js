@@ -34,6 +34,7 @@
  * @property {Modal | null | undefined} modal the modal dialog that blocks the rest
  * @property {Element | null | undefined} focused
  * @property {CounterValues | null} counters
+ * @property {Map<Element, boolean> | null} maps image maps in use
  * @property {boolean | undefined} generated whether any style sheet may generate content
  */
 
@@ -43,7 +44,7 @@ let readingDepth = 0;
 
 /** @returns {Reading} */
 function newReading() {
-  return { facts: new Map(), labels: new Map(), owns: null, modal: undefined, focused: undefined, counters: null, generated: undefined };
+  return { facts: new Map(), labels: new Map(), owns: null, modal: undefined, focused: undefined, counters: null, maps: null, generated: undefined };
 }
 
 /** Starts remembering; nests. Every call needs its `endReading`. */
