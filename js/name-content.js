@@ -87,7 +87,7 @@ function contentText(top, walk) {
 /** @param {Facts} f @param {Walk} walk @returns {Frame} */
 function openFrame(f, walk) {
   const before = isUnseen(f, walk) ? '' : generatedText(f, '::before');
-  return { f, kids: ariaChildrenOf(f.el), next: 0, text: '', before, special: walk.special };
+  return { f, kids: ariaChildren(f), next: 0, text: '', before, special: walk.special };
 }
 
 /** Whether a walk sees what any walk without references sees: its pieces can be kept.

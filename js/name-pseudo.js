@@ -21,7 +21,7 @@ function generatedText(f, pseudo) {
 function mayGenerate(f) {
   const r = reading();
   r.generated ??= document.styleSheets.length > 0 || document.adoptedStyleSheets.length > 0;
-  return r.generated || f.tag === 'q' || dom.rootOf(f.el) !== document;
+  return r.generated || f.tag === 'q' || rootOfFacts(f) !== document;
 }
 
 /** The text of a computed `content` value.

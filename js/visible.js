@@ -74,7 +74,7 @@ function rendersWithin(f, parent) {
     if (parent.tag === 'select' && f.tag === 'button' && !/^base/.test(/** @type {any} */ (styled(parent).style).appearance)) return false;
     if (parent.tag === 'details' && !dom.detailsOpen(parent.el) && !isSummary(f, parent)) return false;
     // CSS Containment 4.1: skipped contents, `hidden=until-found` among them.
-    if (/** @type {any} */ (parent.style)?.contentVisibility === 'hidden') return false;
+    if (skipsContents(parent)) return false;
   } else if (f.el !== document.documentElement) return false;
   styled(f);
   if (f.tag === 'area') {
@@ -83,6 +83,12 @@ function rendersWithin(f, parent) {
   if (f.hasInert) return false;
   if (modal) return isFlatInside(f.el, modal.dialog) || isFlatInside(modal.dialog, f.el);
   return true;
+}
+
+/** @param {Facts} f @returns {boolean} */
+function skipsContents(f) {
+  if (f.skips < 0) f.skips = /** @type {any} */ (styled(f).style).contentVisibility === 'hidden' ? 1 : 0;
+  return f.skips === 1;
 }
 
 /** Whether an area's image map is in use by an image that is shown.
