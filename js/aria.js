@@ -38,7 +38,7 @@
  * @property {Element | null | undefined} focused
  * @property {CounterValues | null} counters
  * @property {Map<Element, boolean> | null} maps image maps in use
- * @property {boolean | undefined} generated whether any style sheet may generate content
+ * @property {Generators | null} generators which elements may have generated content
  */
 
 /** @type {Reading | null} */
@@ -47,7 +47,7 @@ let readingDepth = 0;
 
 /** @returns {Reading} */
 function newReading() {
-  return { facts: new Map(), labels: new Map(), owns: null, modal: undefined, focused: undefined, counters: null, maps: null, generated: undefined };
+  return { facts: new Map(), labels: new Map(), owns: null, modal: undefined, focused: undefined, counters: null, maps: null, generators: null };
 }
 
 /** Starts remembering; nests. Every call needs its `endReading`. */
