@@ -26,6 +26,22 @@ const api = {
   find: (args) => answer(() => find(args)),
   text: (args) => answer(() => text(args)),
 
+  // Acting.
+  locate: (args) => answer(() => leased(args, locate(args))),
+  recheck: (args) => answer(() => leased(args, recheck(args))),
+  hit: (args) => answer(() => leased(args, hit(args))),
+  watch: (args) => answer(() => leased(args, watch(args))),
+  textValue: (args) => answer(() => leased(args, fieldValue(args))),
+  scroll: (args) => answer(() => leased(args, scroll(args))),
+  release: () => answer(() => endAct()),
+  aim: (args) => answerLater(leasedLater(args, aim(args))),
+  prepareText: (args) => answerLater(leasedLater(args, prepareText(args))),
+  focus: (args) => answerLater(leasedLater(args, focus(args))),
+  choose: (args) => answerLater(leasedLater(args, choose(args))),
+  settle: (args) => answerLater(leasedLater(args, settle(args))),
+  wait: (args) => answerLater(leasedLater(args, wait(args))),
+  nextChange: (args) => answerLater(changeIn(args)),
+
   // Called with remote objects instead of JSON.
   adoptFrame: (el, frame) => answer(() => adoptFrame(el, frame)),
   adoptClosedRoot: (host, root) => answer(() => adoptClosedRoot(host, root)),
@@ -57,3 +73,25 @@ async function answerLater(call) {
   const result = await call;
   return typeof result === 'string' ? result : JSON.stringify(result ?? {});
 }
+
+/**
+ * A result together with what is left of the lease.
+ * @param {{next: number}} args
+ * @param {object} result
+ * @returns {object}
+ */
+function leased(args, result) {
+  return { ...result, next: args.next };
+}
+
+/**
+ * @param {{next: number}} args
+ * @param {Promise<object>} result
+ * @returns {Promise<object>}
+ */
+async function leasedLater(args, result) {
+  return leased(args, await result);
+}
+
+// From the start of the document: what goes on in it by itself.
+startPulse();
