@@ -8,6 +8,7 @@ pub mod frames;
 pub mod input;
 pub mod locate;
 pub mod point;
+mod quad;
 pub mod read;
 
 use std::sync::Arc;
@@ -318,6 +319,11 @@ pub(crate) fn next_of(answer: &str) -> Option<u32> {
     let at = line.rfind("\"next\":")? + 7;
     let digits = line[at..].bytes().take_while(u8::is_ascii_digit).count();
     line[at..at + digits].parse().ok()
+}
+
+/// A fault of tabd's own.
+pub(crate) fn internal(what: &str) -> Error {
+    Code::Internal.because(what)
 }
 
 /// An object of arguments for a page function, without what is `null`.
