@@ -9,7 +9,7 @@
 
 /** The moves within the tree an element stands in, and those found before.
  * @param {Facts} f @returns {Owns} */
-function ownsAround(f) {
+function ownsOf(f) {
   const r = reading();
   r.owns ??= { ownerOf: new Map(), ownedBy: new Map(), roots: new Set() };
   const root = rootOfFacts(f);
@@ -18,6 +18,12 @@ function ownsAround(f) {
     for (const owner of dom.queryAll(root, '[aria-owns]')) addOwner(r.owns, owner);
   }
   return r.owns;
+}
+
+/** The same for who has an element only. Within a reading.
+ * @param {Element} el @returns {Owns} */
+function ownsAround(el) {
+  return ownsOf(factsOf(el));
 }
 
 /** @param {Owns} owns @param {Element} owner */
@@ -59,7 +65,7 @@ function isOwnAncestor(owns, el, owner) {
 /** The parent in the accessibility tree: the owner, else the flat tree's.
  * @param {Facts} f @returns {Facts | null} */
 function ariaUp(f) {
-  const { ownerOf } = ownsAround(f);
+  const { ownerOf } = ownsOf(f);
   const owner = ownerOf.size > 0 ? ownerOf.get(f.el) : undefined;
   return owner ? factsOf(owner) : upOf(f);
 }
@@ -80,7 +86,7 @@ function ariaChildrenOf(el) {
 /** @param {Facts} f @returns {Node[]} */
 function ariaChildren(f) {
   const children = f.plain ? plainChildren(f.el) : flatChildren(f.el);
-  const owns = ownsAround(f);
+  const owns = ownsOf(f);
   if (owns.ownerOf.size === 0) return children;
   const own = owns.ownedBy.get(f.el);
   const kept = children.filter((node) => !owns.ownerOf.has(/** @type {Element} */ (node)));
