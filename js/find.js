@@ -18,20 +18,21 @@ function find(args) {
   const query = args.query ? searchKey(args.query) : '';
   const words = query.split(' ').filter(Boolean);
   const role = args.role ? args.role.toLowerCase() : '';
-  /** @type {Entry[][]} */
-  const classes = [[], [], []];
+  /** @type {Set<Entry>[]} */
+  const classes = [new Set(), new Set(), new Set()];
   for (const entry of view.entries) {
     if (entry.dead || (role !== '' && entry.role !== role)) continue;
     const match = query === '' ? (role === '' ? NOTHING : EXACT) : matchOf(entry, query, words);
-    if (match !== NOTHING && !(args.exact && match !== EXACT)) classes[match].push(entry);
+    if (match !== NOTHING && !(args.exact && match !== EXACT)) classes[match].add(entry);
   }
-  const best = classes.findIndex((entries) => entries.length > 0);
-  const keep = new Set(best < 0 ? [] : classes[best]);
-  for (const entry of view.entries) if (!keep.has(entry)) entry.dead = true;
-  const max = args.max ?? 200;
-  const out = records({ ...view, full: true }, { ...args, interactive: false, since: null, snapshot: null, get next() { return args.next; }, set next(n) { args.next = n; } },
-    { max, maxChars: args.max_chars ?? 200000, outline: args.format === 'outline', deadline: started + budget });
-  return withHeader(out, view, { ...args, snapshot: null }, { class: best < 0 ? NOTHING : best });
+  const best = classes.findIndex((entries) => entries.size > 0);
+  args.snapshot = args.since = null;
+  args.interactive = false;
+  const out = records(view, args, {
+    max: args.max ?? 200, maxChars: args.max_chars ?? 200000, outline: args.format === 'outline', deadline: started + budget,
+    only: best < 0 ? new Set() : classes[best],
+  });
+  return withHeader(out, view, args, { class: best < 0 ? NOTHING : best });
 }
 
 /**
@@ -40,10 +41,11 @@ function find(args) {
  */
 function matchOf(entry, query, words) {
   const name = searchKey(entry.text ?? nameOfFacts(entry.f));
-  if (name === query || (entry.text === null && entry.role === query)) return EXACT;
-  if (name === '') return NOTHING;
-  if (name.includes(query)) return PART;
-  return words.length > 1 && words.every((word) => name.includes(word)) ? WORDS : NOTHING;
+  if (name === query) return EXACT;
+  if (name.includes(query) || (entry.text === null && entry.role === query)) return PART;
+  if (words.length < 2) return NOTHING;
+  const all = entry.text === null ? `${name} ${entry.role}` : name;
+  return words.every((word) => all.includes(word)) ? WORDS : NOTHING;
 }
 
 /** Text as it is compared: clean, white space folded, without case. @param {string} text */

@@ -35,6 +35,7 @@ function read(args) {
     full: args.full, viewportOnly: args.viewport_only, capRefs: args.interactive ? Infinity : max, capChars: args.interactive ? Infinity : maxChars,
     deadline: started + budget * 0.7,
   });
+  if (!view.full) foldTexts(view);
   const out = records(view, args, { max, maxChars, outline, deadline: started + budget });
   return withHeader(out, view, args);
 }
@@ -44,18 +45,17 @@ function read(args) {
 /**
  * Makes records of a view's entries, within the caps; counts all.
  * @param {View} view @param {ReadArgs} args
- * @param {{max: number, maxChars: number, outline: boolean, deadline: number}} caps
+ * @param {{max: number, maxChars: number, outline: boolean, deadline: number, only?: Set<Entry>}} caps `only`: entries to take, where not all
  * @returns {Records}
  */
 function records(view, args, caps) {
   /** @type {Records} */
   const out = { records: [], count: 0, total: 0, truncated: false };
-  if (!view.full) foldTexts(view);
   let chars = 0, looked = 0;
   for (const entry of view.entries) {
     const { parent } = entry;
     entry.depth = parent ? parent.depth + (parent.dead || (args.interactive && !parent.acting) ? 0 : 1) : 0;
-    if (entry.dead || (args.interactive && !entry.acting)) continue;
+    if (entry.dead || (args.interactive && !entry.acting) || (caps.only && !caps.only.has(entry))) continue;
     const isElement = entry.text === null;
     if (isElement) out.total++;
     if (out.truncated) continue;

@@ -48,14 +48,14 @@ function visualOf(level) {
     chain.push(at);
     at = at.up;
   }
-  for (let i = chain.length - 1; i >= 0; i--) chain[i].visual = visualWithin(chain[i], chain[i].up);
-  return /** @type {Visual} */ (level.visual);
+  let visual = at ? at.visual : null;
+  for (let i = chain.length - 1; i >= 0; i--) visual = chain[i].visual = visualWithin(chain[i], visual);
+  return /** @type {Visual} */ (visual);
 }
 
-/** @param {Level} level @param {Level | null} upper @returns {Visual} */
-function visualWithin(level, upper) {
+/** @param {Level} level @param {Visual | null} up of the level above @returns {Visual} */
+function visualWithin(level, up) {
   const { f } = level;
-  const up = upper ? /** @type {Visual} */ (upper.visual) : null;
   const style = /** @type {CSSStyleDeclaration} */ (styled(f).style);
   /** @type {Visual} */
   const v = {

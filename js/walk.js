@@ -264,7 +264,7 @@ function standForControl(view, level, beyond) {
     level.f = label;
     // The text within is the control's name, not its content.
     level.hold = { name: f.name ?? '', how: 'words', up: level.hold };
-    level.entry = level.own ? level.own.parent : level.entry;
+    level.entry = level.up ? level.up.entry : null;
     level.own = null;
   } else if (!beyond && (ariaInherited(f) & ARIA_HIDDEN) === 0) level.hold = { name: nameOfFacts(f), how: 'words', up: level.hold };
 }

@@ -1,3 +1,7 @@
 //! The `tabd` program: argv → daemon, client or help.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tabd::cli::main(std::env::args_os().skip(1))
+}

@@ -1,0 +1,297 @@
+//! Going places: navigation, reload, history, and when a document has arrived.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use super::dialogs::answers_itself;
+use super::state::{Dialog, Life, TabState};
+use super::{Browser, Tab};
+use crate::cdp::{CdpError, page, runtime};
+use crate::error::{Code, Error, Result, quoted};
+
+/// How long no request may have been under way for a page to be idle.
+const IDLE: Duration = Duration::from_millis(500);
+/// How long a navigation may go without an answer before the old page is suspected to be stuck.
+const SUSPECT: Duration = Duration::from_secs(1);
+
+/// What to wait for after a navigation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Until {
+    /// The new document has begun.
+    Commit,
+    /// It was parsed.
+    Dom,
+    /// It fired `load`.
+    #[default]
+    Load,
+    /// It fired `load`, and no request was under way for 500 ms.
+    Idle,
+}
+
+/// How a navigation ended.
+#[derive(Clone, Debug, Default)]
+pub struct Arrival {
+    /// The HTTP status of the document, where it came by HTTP.
+    pub status: Option<i64>,
+    /// Whether what was waited for has come.
+    pub loaded: bool,
+    /// The dialog that interrupted it.
+    pub dialog: Option<Dialog>,
+}
+
+/// What a navigation is measured against.
+#[derive(Clone, Copy)]
+struct Mark {
+    commits: u64,
+    moves: u64,
+}
+
+enum Found {
+    Arrived,
+    Dialog(Dialog),
+}
+
+impl Tab {
+    /// Opens `url`, which has a scheme.
+    ///
+    /// Fails with `bad_request` for what does not parse, `nav_failed` with `data.net_error` for what
+    /// the network refuses, `timeout` if nothing has come by `deadline` (the navigation is stopped).
+    pub async fn open(&self, url: &str, until: Until, deadline: Instant) -> Result<Arrival> {
+        let mark = self.mark();
+        let navigate = page::Navigate {
+            url: url.to_owned(),
+            ..Default::default()
+        };
+        let reply = self.send(&navigate)?.by(deadline);
+        let reply = async { reply.await };
+        let reply = match self.rouse_while(reply, deadline).await {
+            Ok(reply) => reply,
+            Err(CdpError::InvalidUrl) => {
+                return Err(Code::BadRequest
+                    .because(format!("{} is not a URL", quoted(url, 80)))
+                    .fact("argument", "url")
+                    .hint("give an absolute URL such as https://example.com/"));
+            }
+            Err(CdpError::Deadline) => return self.give_up(url, mark, until, deadline).await,
+            Err(error) => return Err(self.error("opening the page", error)),
+        };
+        if let Some(error) = reply.error_text.as_deref().filter(|e| !e.is_empty()) {
+            let loader = reply.loader_id.clone().unwrap_or_default();
+            let aborted = error == "net::ERR_ABORTED";
+            if reply.is_download == Some(true) {
+                return Err(Code::NavFailed
+                    .because(format!("{} is a download, not a page", quoted(url, 80)))
+                    .fact("net_error", error)
+                    .fact("download", true)
+                    .hint("downloads are not kept yet"));
+            }
+            if aborted && let Some(status) = self.look(|s| s.status(&loader)) {
+                // 204 and 205 leave the page where it is.
+                return Ok(Arrival {
+                    status: Some(status),
+                    ..Arrival::default()
+                });
+            }
+            if !aborted || !self.look(|s| s.commits > mark.commits || s.pending.is_some()) {
+                return Err(refused(url, error));
+            }
+        } else if reply.loader_id.is_none() {
+            return Ok(Arrival {
+                loaded: true,
+                ..Arrival::default()
+            });
+        }
+        self.arrive(mark, until, deadline).await
+    }
+
+    /// Loads the page once more; a crashed one too.
+    pub async fn reload(&self, until: Until, deadline: Instant) -> Result<Arrival> {
+        if self.is_crashed() {
+            return self.open(&self.url(), until, deadline).await;
+        }
+        let mark = self.mark();
+        let reply = self.send(&page::Reload::default())?.by(deadline);
+        match self.rouse_while(reply, deadline).await {
+            Ok(()) => self.arrive(mark, until, deadline).await,
+            Err(CdpError::Deadline) => self.give_up(&self.url(), mark, until, deadline).await,
+            Err(error) => Err(self.error("reloading the page", error)),
+        }
+    }
+
+    /// Goes `steps` through the history; `no_history` beyond its ends.
+    pub async fn travel(&self, steps: i64, until: Until, deadline: Instant) -> Result<Arrival> {
+        let history = self
+            .cdp(&page::GetNavigationHistory::default(), deadline)
+            .await?;
+        let wanted = usize::try_from(history.current_index + steps).ok();
+        let Some(entry) = wanted.and_then(|at| history.entries.get(at)) else {
+            let end = if steps < 0 { "first" } else { "last" };
+            return Err(Code::NoHistory.because(format!(
+                "this is the {end} page of tab {}'s history",
+                self.id
+            )));
+        };
+        let mark = self.mark();
+        let go = page::NavigateToHistoryEntry { entry_id: entry.id };
+        let reply = self.send(&go)?.by(deadline);
+        match self.rouse_while(reply, deadline).await {
+            Ok(()) => self.arrive(mark, until, deadline).await,
+            Err(CdpError::Deadline) => self.give_up(&entry.url, mark, until, deadline).await,
+            Err(error) => Err(self.error("going through the history", error)),
+        }
+    }
+
+    /// Brings a tab that died with its browser back to where it was, as far as that can be.
+    pub(super) async fn reopen(&self, browser: &Arc<Browser>, url: &str, deadline: Instant) {
+        let (scheme, _) = url.split_once(':').unwrap_or_default();
+        if url.is_empty() || url == "about:blank" || browser.check_scheme(scheme).is_err() {
+            return;
+        }
+        // What comes of it is the next tool's to find out.
+        let _ = self.open(url, Until::Load, deadline).await;
+    }
+
+    fn mark(&self) -> Mark {
+        self.look(|s| Mark {
+            commits: s.commits,
+            moves: s.moves,
+        })
+    }
+
+    /// Waits until the document that replaced the marked one, or the one that replaced that, is there.
+    async fn arrive(&self, mark: Mark, until: Until, deadline: Instant) -> Result<Arrival> {
+        let found = self.until(deadline, |s| arrived(s, mark, until)).await?;
+        let arrival = |loaded, dialog| {
+            let status = self.look(|s| s.main_frame().and_then(|f| s.status(&f.loader)));
+            Arrival {
+                status,
+                loaded,
+                dialog,
+            }
+        };
+        match found {
+            Some(Found::Arrived) if until == Until::Idle => {
+                let idle = self.until_idle(deadline).await?;
+                Ok(arrival(idle, None))
+            }
+            Some(Found::Arrived) => Ok(arrival(true, None)),
+            Some(Found::Dialog(dialog)) => Ok(arrival(false, Some(dialog))),
+            None if self.look(|s| s.commits > mark.commits) => Ok(arrival(false, None)),
+            None => {
+                self.stop_loading();
+                Err(Code::Timeout
+                    .because(format!("nothing came of the navigation of tab {}", self.id))
+                    .fact("acted", "unknown")
+                    .hint("the navigation was stopped; try a longer timeout_ms"))
+            }
+        }
+    }
+
+    /// The browser has not answered by the deadline. A page may have come all the same.
+    async fn give_up(
+        &self,
+        url: &str,
+        mark: Mark,
+        until: Until,
+        deadline: Instant,
+    ) -> Result<Arrival> {
+        if self.look(|s| s.commits > mark.commits || s.dialog.is_some()) {
+            return self.arrive(mark, until, deadline).await;
+        }
+        self.stop_loading();
+        Err(Code::Timeout
+            .because(format!("{} did not answer in time", quoted(url, 80)))
+            .fact("acted", "unknown")
+            .hint("the navigation was stopped; try a longer timeout_ms"))
+    }
+
+    fn stop_loading(&self) {
+        if let Ok(pending) = self.send(&page::StopLoading::default()) {
+            pending.forget();
+        }
+    }
+
+    /// Waits for `reply`; if it is slow and the old page is stuck in a script, ends the script.
+    async fn rouse_while<T>(
+        &self,
+        reply: impl Future<Output = Result<T, CdpError>>,
+        deadline: Instant,
+    ) -> Result<T, CdpError> {
+        let dialog = async {
+            let open = |s: &TabState| {
+                let dialog = s.dialog.as_ref()?;
+                (!answers_itself(dialog)).then_some(())
+            };
+            match self.until(deadline, open).await {
+                // Whoever waits sees the dialog in the state.
+                Ok(Some(())) => CdpError::Deadline,
+                _ => std::future::pending().await,
+            }
+        };
+        let rouse = async {
+            sleep_until(Instant::now() + SUSPECT).await;
+            let one = runtime::Evaluate {
+                expression: "1".to_owned(),
+                ..Default::default()
+            };
+            if let Ok(sign) = self.send(&one)
+                && timeout_at(Instant::now() + SUSPECT, sign).await.is_err()
+            {
+                let terminate = self.send(&runtime::TerminateExecution::default());
+                if let Ok(pending) = terminate {
+                    pending.forget();
+                }
+            }
+            std::future::pending::<()>().await
+        };
+        tokio::select! {
+            biased;
+            reply = reply => reply,
+            error = dialog => Err(error),
+            () = rouse => Err(CdpError::Deadline),
+        }
+    }
+
+    /// Waits until no request has been under way for 500 ms. False at the deadline.
+    pub async fn until_idle(&self, deadline: Instant) -> Result<bool> {
+        loop {
+            let quiet = |s: &TabState| (!s.busy_since(0)).then_some(s.requests_seen);
+            let Some(seen) = self.until(deadline, quiet).await? else {
+                return Ok(false);
+            };
+            let calm = (Instant::now() + IDLE).min(deadline);
+            let more = |s: &TabState| (s.requests_seen != seen || s.busy_since(0)).then_some(());
+            if self.until(calm, more).await?.is_none() {
+                return Ok(calm < deadline || Instant::now() < deadline);
+            }
+        }
+    }
+}
+
+fn arrived(s: &TabState, mark: Mark, until: Until) -> Option<Found> {
+    if let Some(dialog) = s.dialog.as_ref().filter(|d| !answers_itself(d)) {
+        return Some(Found::Dialog(dialog.clone()));
+    }
+    let frame = s.main_frame()?;
+    let far = match until {
+        Until::Commit => Life::Committed,
+        Until::Dom => Life::Parsed,
+        Until::Load | Until::Idle => Life::Loaded,
+    };
+    let replaced = s.commits > mark.commits && frame.life >= far;
+    // Within the document: a fragment, or the history API.
+    let moved = s.moves > mark.moves && s.commits == mark.commits && s.pending.is_none();
+    (replaced || moved).then_some(Found::Arrived)
+}
+
+fn refused(url: &str, error: &str) -> Error {
+    let code = match error {
+        "net::ERR_BLOCKED_BY_CLIENT" | "net::ERR_BLOCKED_BY_ADMINISTRATOR" => Code::Blocked,
+        _ => Code::NavFailed,
+    };
+    code.because(format!("{} could not be opened: {error}", quoted(url, 80)))
+        .fact("net_error", error)
+        .fact("url", quoted(url, 500).trim_matches('"'))
+}

@@ -1,0 +1,3 @@
+//! Arguments and results that several tools share.
+
+pub use crate::wire::{Ref, TabId};

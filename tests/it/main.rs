@@ -1,0 +1,9 @@
+//! The daemon from outside: the real binary, real sockets, raw bytes.
+//!
+//! One module a subject; `support` starts daemons and speaks to them.
+#![allow(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
+
+mod cli;
+mod life;
+mod protocol;
+mod support;
