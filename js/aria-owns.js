@@ -8,11 +8,11 @@
  */
 
 /** The moves within the tree an element stands in, and those found before.
- * @param {Element} el @returns {Owns} */
-function ownsAround(el) {
+ * @param {Facts} f @returns {Owns} */
+function ownsAround(f) {
   const r = reading();
   r.owns ??= { ownerOf: new Map(), ownedBy: new Map(), roots: new Set() };
-  const root = dom.rootOf(el);
+  const root = rootOfFacts(f);
   if (!r.owns.roots.has(root)) {
     r.owns.roots.add(root);
     for (const owner of dom.queryAll(root, '[aria-owns]')) addOwner(r.owns, owner);
@@ -58,7 +58,8 @@ function isOwnAncestor(owns, el, owner) {
 /** The parent in the accessibility tree: the owner, else the flat tree's.
  * @param {Facts} f @returns {Facts | null} */
 function ariaUp(f) {
-  const owner = ownsAround(f.el).ownerOf.get(f.el);
+  const { ownerOf } = ownsAround(f);
+  const owner = ownerOf.size > 0 ? ownerOf.get(f.el) : undefined;
   return owner ? factsOf(owner) : upOf(f);
 }
 
@@ -72,12 +73,15 @@ function ariaParentOf(el) {
  * of the flat tree without what others own, then what this element owns.
  * @param {Element} el @returns {Node[]} */
 function ariaChildrenOf(el) {
-  return inReading(() => {
-    const owns = ownsAround(el);
-    const children = flatChildren(el);
-    if (owns.ownerOf.size === 0) return children;
-    const own = owns.ownedBy.get(el);
-    const kept = children.filter((node) => !owns.ownerOf.has(/** @type {Element} */ (node)));
-    return own ? kept.concat(own) : kept;
-  });
+  return inReading(() => ariaChildren(factsOf(el)));
+}
+
+/** @param {Facts} f @returns {Node[]} */
+function ariaChildren(f) {
+  const children = f.plain ? plainChildren(f.el) : flatChildren(f.el);
+  const owns = ownsAround(f);
+  if (owns.ownerOf.size === 0) return children;
+  const own = owns.ownedBy.get(f.el);
+  const kept = children.filter((node) => !owns.ownerOf.has(/** @type {Element} */ (node)));
+  return own ? kept.concat(own) : kept;
 }

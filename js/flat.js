@@ -45,6 +45,12 @@ function flatChildren(el) {
     const assigned = dom.assignedNodes(el);
     if (assigned.length > 0) return assigned;
   }
+  return plainChildren(from);
+}
+
+/** Children in the DOM that are elements or text.
+ * @param {Node} from @returns {Node[]} */
+function plainChildren(from) {
   /** @type {Node[]} */
   const list = [];
   for (let node = dom.firstChild(from); node; node = dom.nextSibling(node)) {

@@ -10,6 +10,7 @@
  * @property {boolean} hiddenToo the referenced element is hidden, so that its hidden content counts
  * @property {Facts | null} skip the control whose label is read: it is no part of its own name
  * @property {Set<Facts> | null} visited elements used up by a reference within this name
+ * @property {boolean} strict structures within are left out
  * @property {number} left characters that may still be gathered
  * @property {number} special times something was met that another walk may see differently
  */
@@ -24,13 +25,22 @@ const NO_TEXT = new Set(['script', 'style', 'template', 'noscript', 'head', 'lin
   'svg:script', 'svg:style', 'svg:defs', 'svg:metadata', 'svg:desc', 'svg:title', 'svg:symbol', 'math:annotation', 'math:annotation-xml']);
 
 /** Widgets whose content is no part of what surrounds them: what a menu
- * offers is not what its opener is called.
+ * offers is not what its opener is called, nor a branch what its item is.
  * @type {Set<string>} */
-const OPAQUE_ROLES = new Set(['menu', 'menubar', 'dialog', 'alertdialog', 'tree', 'treegrid']);
+const OPAQUE_ROLES = new Set(['menu', 'menubar', 'dialog', 'alertdialog', 'tree', 'treegrid', 'group']);
+
+/** Structures that are not part of a cell's, row's or tree item's name, as in
+ * Chromium: these hold whole pages at times. In a link or heading they count (2H).
+ * @type {Set<string>} */
+const STRUCTURE_ROLES = new Set(['article', 'alert', 'banner', 'blockquote', 'complementary', 'contentinfo', 'feed', 'figure', 'form', 'grid',
+  'log', 'main', 'marquee', 'navigation', 'note', 'radiogroup', 'region', 'search', 'status', 'tablist', 'tabpanel', 'timer', 'toolbar']);
+
+/** Roles named by content that are containers too. @type {Set<string>} */
+const CONTAINER_ROLES = new Set(['cell', 'gridcell', 'row', 'columnheader', 'rowheader', 'treeitem']);
 
 /** @param {Facts} root @returns {Walk} */
 function newWalk(root) {
-  return { root, byReference: false, hiddenToo: false, skip: null, visited: null, left: NAME_CHARS, special: 0 };
+  return { root, byReference: false, hiddenToo: false, skip: null, visited: null, strict: CONTAINER_ROLES.has(root.role ?? ''), left: NAME_CHARS, special: 0 };
 }
 
 /** The text of what is in an element, with what CSS puts before and after it.
@@ -77,7 +87,7 @@ function contentText(top, walk) {
 /** @param {Facts} f @param {Walk} walk @returns {Frame} */
 function openFrame(f, walk) {
   const before = isUnseen(f, walk) ? '' : generatedText(f, '::before');
-  return { f, kids: ariaChildrenOf(f.el), next: 0, text: '', before, special: walk.special };
+  return { f, kids: ariaChildren(f), next: 0, text: '', before, special: walk.special };
 }
 
 /** Whether a walk sees what any walk without references sees: its pieces can be kept.
@@ -108,7 +118,7 @@ function asChild(f, text) {
 function isBlock(f) {
   switch (styled(f).display) {
     case 'inline': case 'contents': case 'none': case 'ruby': case 'ruby-text': case 'math':
-      return f.tag.startsWith('svg:') && f.tag === 'svg:text';
+      return f.tag === 'svg:text' || f.tag === 'canvas';
     default:
       return true;
   }
@@ -152,6 +162,10 @@ function wholeText(f, walk) {
   if (CHILDLESS.has(f.tag)) return f.hasTitle ? ` ${dom.attr(f.el, 'title')} ` : ' ';
   if (f.hasRole || f.tag === 'dialog') {
     if (OPAQUE_ROLES.has(roleOfFacts(f))) return ' ';
+  }
+  if (walk.strict && STRUCTURE_ROLES.has(roleOfFacts(f))) {
+    walk.special++;
+    return ' ';
   }
   return null;
 }

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 
 mod cli;
+mod docs;
 mod life;
 mod protocol;
 mod support;
+mod systemd;
