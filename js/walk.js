@@ -77,7 +77,7 @@ const SILENT_ROLES = new Set(['generic', 'none', 'paragraph', 'strong', 'emphasi
 /** Elements that always have a ref. @type {Set<string>} */
 const ALWAYS_TAGS = new Set(['img', 'canvas', 'video', 'audio', 'iframe', 'frame', 'svg:image']);
 /** @type {Set<string>} */
-const NEVER_TAGS = new Set(['script', 'style', 'template', 'head', 'link', 'meta', 'title', 'base', 'datalist', 'param', 'source', 'track', 'svg:title', 'svg:desc', 'svg:defs',
+const NEVER_TAGS = new Set(['script', 'style', 'template', 'noscript', 'head', 'link', 'meta', 'title', 'base', 'datalist', 'param', 'source', 'track', 'svg:title', 'svg:desc', 'svg:defs',
   'svg:style', 'svg:script', 'svg:metadata', 'svg:symbol', 'svg:clipPath', 'svg:mask', 'svg:linearGradient', 'svg:radialGradient', 'svg:pattern', 'svg:marker']);
 /** A text longer than a name may be is several texts, cut between words. */
 const TEXT_PIECE = 200;
