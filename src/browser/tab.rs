@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::running::lost;
-use super::state::{Change, Dialog, TabState};
+use super::state::{Change, Dialog, Frame, TabState};
 use super::{Browser, Running};
 use crate::cdp::{CdpError, Command, Connection, FrameId, Pending, SessionId, TargetId, target};
 use crate::cdp::{page as cdp_page, runtime};
@@ -45,6 +45,8 @@ pub struct Place {
     pub cdp_session: SessionId,
     /// The execution context, which is gone when the document is.
     pub context: String,
+    /// The same by the number that `DOM.resolveNode` takes; another document may get it again.
+    pub number: i64,
 }
 
 impl Tab {
@@ -284,17 +286,9 @@ impl Tab {
     /// Waits for the frame's `tabd` world, or the page's own with `main`, and says where it is.
     pub async fn place(&self, frame: &FrameId, main: bool, deadline: Instant) -> Result<Place> {
         let found = self
-            .until(deadline, |s| {
-                let Some(f) = s.frames.get(frame) else {
-                    return Some(None);
-                };
-                let world = if main { &f.main_world } else { &f.world };
-                let context = world.clone()?;
-                Some(Some(Place {
-                    frame: frame.clone(),
-                    cdp_session: f.cdp_session.clone(),
-                    context,
-                }))
+            .until(deadline, |s| match s.frames.get(frame) {
+                Some(f) => place_in(frame, f, main).map(Some),
+                None => Some(None),
             })
             .await?;
         match found {
@@ -311,6 +305,11 @@ impl Tab {
                 ))
                 .fact("acted", "no")),
         }
+    }
+
+    /// As [`Tab::place`], if it is there now.
+    pub fn place_now(&self, frame: &FrameId, main: bool) -> Option<Place> {
+        self.look(|s| place_in(frame, s.frames.get(frame)?, main))
     }
 
     /// Waits for `reply`, but not while a dialog that needs an answer holds the page: `dialog_open`.
@@ -366,6 +365,19 @@ impl Browser {
         }
         self.forget_tab(tab);
     }
+}
+
+fn place_in(id: &FrameId, frame: &Frame, main: bool) -> Option<Place> {
+    let (context, number) = match main {
+        true => (&frame.main_world, frame.main_world_id),
+        false => (&frame.world, frame.world_id),
+    };
+    Some(Place {
+        frame: id.clone(),
+        cdp_session: frame.cdp_session.clone(),
+        context: context.clone()?,
+        number: number?,
+    })
 }
 
 /// The error of a tool that needs a page which a dialog holds.

@@ -253,6 +253,7 @@ table! {
     read::Read,
     find::Find,
     click::Click,
+    evaluate::Evaluate,
     dialog::Dialog,
     ping::Ping,
     tools::Tools,
