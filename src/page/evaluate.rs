@@ -45,14 +45,6 @@ pub struct Evaluated {
     pub done: Done,
 }
 
-/// How a run ended, if not with an error.
-enum End {
-    /// With a value, and nothing went on in the page before the page told so.
-    Value(Value, Option<Told>),
-    /// The document is gone, or a dialog holds it.
-    Interrupted,
-}
-
 /// Why there is no value.
 pub(super) enum Stop {
     /// The script never ran: its document had just been left.
@@ -86,7 +78,7 @@ pub async fn evaluate(
         let before = Before::new(document);
         let run = Run::prepare(call, document, el, script).await?;
         match run.to_end(script).await {
-            Ok(End::Value(value, told)) => {
+            Ok((value, told)) => {
                 run.release();
                 call.set_acted(Acted::Yes);
                 let done = match told {
@@ -96,7 +88,7 @@ pub async fn evaluate(
                 let value = Some(value);
                 return Ok(Evaluated { value, done });
             }
-            Ok(End::Interrupted) | Err(Stop::Interrupted) => {
+            Err(Stop::Interrupted) => {
                 call.set_acted(Acted::Yes);
                 let done = before.after(call, acting).await?;
                 return Ok(Evaluated { value: None, done });
@@ -218,7 +210,8 @@ impl<'a> Run<'a> {
             .ok_or_else(|| Code::Internal.because("an element without an object"))
     }
 
-    async fn to_end(&self, script: &Script) -> Result<End, Stop> {
+    /// Its value, and the page's word after it where nothing else had to be waited for.
+    async fn to_end(&self, script: &Script) -> Result<(Value, Option<Told>), Stop> {
         let source = script.source.as_str();
         let mut form = match is_expression(source) {
             true => Form::Expression,
@@ -250,7 +243,7 @@ impl<'a> Run<'a> {
             object = self.settled(object).await?;
         }
         let value = self.value(object, script.max_bytes).await?;
-        Ok(End::Value(value, told))
+        Ok((value, told))
     }
 
     /// Starts watching, runs the source and asks what has come of it, in one go. The page's word is
@@ -491,8 +484,12 @@ impl<'a> Run<'a> {
                 Err(_) => None,
             },
         };
-        self.call.set_acted(Acted::Yes);
-        Stop::Error(remote::error(&thrown, told.as_ref(), shift))
+        self.call.set_acted(match is_syntax_error(&thrown) {
+            true => Acted::No,
+            false => Acted::Yes,
+        });
+        let acted = self.call.acted().word();
+        Stop::Error(remote::error(&thrown, told.as_ref(), shift).fact("acted", acted))
     }
 
     /// Lets go of the script's objects.

@@ -313,7 +313,7 @@ pub(super) mod remote {
             }
             (None, None) => {}
         }
-        error.fact("acted", "yes")
+        error
     }
 
     /// Line and column, from 1: of the top of the stack; of what does not compile, where it ends to.
