@@ -7,12 +7,21 @@
  * @property {Set<Node>} roots trees already looked through
  */
 
-/** The moves within the tree an element stands in, and those found before.
- * @param {Facts} f @returns {Owns} */
-function ownsAround(f) {
+/** The moves within the tree a node stands in, and those found before. Within a reading.
+ * @param {Node} node @returns {Owns} */
+function ownsAround(node) {
+  return ownsIn(dom.rootOf(node));
+}
+
+/** @param {Facts} f @returns {Owns} */
+function ownsOf(f) {
+  return ownsIn(rootOfFacts(f));
+}
+
+/** @param {Node} root @returns {Owns} */
+function ownsIn(root) {
   const r = reading();
   r.owns ??= { ownerOf: new Map(), ownedBy: new Map(), roots: new Set() };
-  const root = rootOfFacts(f);
   if (!r.owns.roots.has(root)) {
     r.owns.roots.add(root);
     for (const owner of dom.queryAll(root, '[aria-owns]')) addOwner(r.owns, owner);
@@ -59,7 +68,7 @@ function isOwnAncestor(owns, el, owner) {
 /** The parent in the accessibility tree: the owner, else the flat tree's.
  * @param {Facts} f @returns {Facts | null} */
 function ariaUp(f) {
-  const { ownerOf } = ownsAround(f);
+  const { ownerOf } = ownsOf(f);
   const owner = ownerOf.size > 0 ? ownerOf.get(f.el) : undefined;
   return owner ? factsOf(owner) : upOf(f);
 }
@@ -80,7 +89,7 @@ function ariaChildrenOf(el) {
 /** @param {Facts} f @returns {Node[]} */
 function ariaChildren(f) {
   const children = f.plain ? plainChildren(f.el) : flatChildren(f.el);
-  const owns = ownsAround(f);
+  const owns = ownsOf(f);
   if (owns.ownerOf.size === 0) return children;
   const own = owns.ownedBy.get(f.el);
   const kept = children.filter((node) => !owns.ownerOf.has(/** @type {Element} */ (node)));

@@ -91,7 +91,7 @@ function holdsText(wanted) {
  * @returns {string}
  */
 function visibleText() {
-  return text({ format: 'text', max_chars: Number.MAX_SAFE_INTEGER, offset: 0 }).text;
+  return inReading(() => safeText(textOfElement(/** @type {Element} */ (rootElement(document)), false)));
 }
 
 /**

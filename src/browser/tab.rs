@@ -1,5 +1,6 @@
 //! A tab: what is known of it, and the way to its page.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,6 +16,9 @@ use crate::cdp::{page as cdp_page, runtime};
 use crate::error::{Code, Error, Result, quoted};
 use crate::wire::TabId;
 
+/// Notes kept before all are forgotten: what they save is done once more.
+const NOTES_KEPT: usize = 4096;
+
 /// A tab. Outlives its page: after the browser's death it is opened again when first used.
 pub struct Tab {
     /// Its name on the wire.
@@ -26,6 +30,7 @@ pub struct Tab {
     live: Mutex<Option<Live>>,
     state: watch::Sender<TabState>,
     snapshots: AtomicU32,
+    notes: Mutex<HashSet<String>>,
 }
 
 #[derive(Clone)]
@@ -58,6 +63,7 @@ impl Tab {
             live: Mutex::new(None),
             state: watch::Sender::new(TabState::default()),
             snapshots: AtomicU32::new(0),
+            notes: Mutex::default(),
         }
     }
 
@@ -90,6 +96,24 @@ impl Tab {
     /// A name for the next snapshot of this tab: `s1`, `s2`, …
     pub fn next_snapshot(&self) -> String {
         format!("s{}", self.snapshots.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Whether [`Tab::note`] was told this.
+    pub fn is_noted(&self, what: &str) -> bool {
+        self.notes().contains(what)
+    }
+
+    /// Remembers that something about the present documents has been done.
+    pub fn note(&self, what: String) {
+        let mut notes = self.notes();
+        if notes.len() >= NOTES_KEPT {
+            notes.clear();
+        }
+        notes.insert(what);
+    }
+
+    fn notes(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The main frame's id.

@@ -12,6 +12,7 @@ pub mod keys;
 pub mod locate;
 pub mod picture;
 pub mod point;
+mod quad;
 pub mod read;
 pub mod value;
 
@@ -343,6 +344,11 @@ pub(crate) fn next_of(answer: &str) -> Option<u32> {
     let at = line.rfind("\"next\":")? + 7;
     let digits = line[at..].bytes().take_while(u8::is_ascii_digit).count();
     line[at..at + digits].parse().ok()
+}
+
+/// A fault of tabd's own.
+pub(crate) fn internal(what: &str) -> Error {
+    Code::Internal.because(what)
 }
 
 /// An object of arguments for a page function, without what is `null`.
