@@ -44,10 +44,13 @@ const api = {
   nextChange: (args) => answerLater(changeIn(args)),
 
   // Called with remote objects instead of JSON.
+  describe: (node, lease) => answer(() => leased(lease, describeValue(node, lease))),
   adoptFrame: (el, frame) => answer(() => adoptFrame(el, frame)),
   adoptClosedRoot: (host, root) => answer(() => adoptClosedRoot(host, root)),
   adoptListeners: (ids, els, gone) => answer(() => adoptListeners(ids, els, gone)),
   closedCandidates,
+  // Answers with the element itself.
+  element: (number) => elementOf(number),
 };
 
 /**

@@ -3,6 +3,7 @@
 //! Every call runs in the isolated world `tabd` of one document and answers with one string.
 
 pub mod act;
+pub mod evaluate;
 pub mod address;
 pub mod frames;
 pub mod input;
@@ -10,6 +11,7 @@ pub mod locate;
 pub mod point;
 mod quad;
 pub mod read;
+pub mod value;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +21,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::browser::{Browser, Place, Session, Tab};
-use crate::cdp::{CdpError, FrameId, runtime};
+use crate::cdp::{CdpError, FrameId, Pending, runtime};
 use crate::error::{Code, Error, Result};
 use crate::wire::Ref;
 
@@ -146,6 +148,21 @@ impl Document {
         }
     }
 
+    /// Sends an expression of ours to the `tabd` world as it is now; the answer is awaited apart, or
+    /// forgotten. `None` if there is no such world.
+    pub(crate) fn send_script(&self, expression: String) -> Option<Result<Pending<runtime::Evaluate>>> {
+        let place = self.tab.place_now(&self.frame, false)?;
+        let evaluate = runtime::Evaluate {
+            expression,
+            unique_context_id: Some(place.context),
+            return_by_value: Some(true),
+            await_promise: Some(true),
+            silent: Some(true),
+            ..Default::default()
+        };
+        Some(self.tab.send_to(&place.cdp_session, &evaluate))
+    }
+
     async fn evaluate_at(
         &self,
         place: &Place,
@@ -171,7 +188,12 @@ impl Document {
         let reply = async {
             match pending.by(deadline).await {
                 Ok(reply) => Ok(Ok(reply)),
-                Err(CdpError::ContextGone | CdpError::NoSession | CdpError::Detached) => {
+                Err(
+                    CdpError::ContextGone
+                    | CdpError::NoContext
+                    | CdpError::NoSession
+                    | CdpError::Detached,
+                ) => {
                     Ok(Err(Gone::Document))
                 }
                 Err(CdpError::Terminated) => {

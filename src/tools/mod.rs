@@ -255,6 +255,7 @@ table! {
     text::Text,
     wait::Wait,
     click::Click,
+    evaluate::Evaluate,
     dialog::Dialog,
     ping::Ping,
     tools::Tools,
