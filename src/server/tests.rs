@@ -32,7 +32,7 @@ fn daemon() -> Daemon {
     let socket = socket::Socket::open(Some(&path)).unwrap();
     let subscribers = Arc::new(Subscribers::default());
     let options = crate::browser::Options::default();
-    let browser = Arc::new(Browser::new(options, subscribers.clone()));
+    let browser = Browser::new(options, subscribers.clone());
     let hub = Arc::new(Hub::new(browser, subscribers));
     let served = hub.clone();
     let life = tokio::spawn(async move { life::serve(&served, socket, Duration::ZERO).await });
