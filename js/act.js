@@ -102,15 +102,20 @@ function controlStates() {
 }
 
 /**
- * `tabd.watch({x?, y?, prefix,next,end})`: begins an action that has no target of its own: a key, a script, a press at a
- * point. With `x`,`y` it tells what is on top there, as `hit` does.
+ * `tabd.watch({x?, y?, frame?, prefix,next,end})`: begins an action that has no target of its own: a key, a script, a press at
+ * a point. With `x`,`y` it tells what is on top there, as `hit` does. With `frame` it is for the frame that holds the target's:
+ * `holds` says whether frame `frame` is on top at the point, and a press that this document gets there nevertheless is kept
+ * from the page, as by `aim` (`settle` then says `hit:false`).
  *
- * -> `{target, frame, next}` (nulls without a point).
- * @param {{x?: number, y?: number} & Lease} args
+ * -> `{target, frame, holds, next}` (nulls without a point).
+ * @param {{x?: number, y?: number, frame?: number | null} & Lease} args
  * @returns {object}
  */
 function watch(args) {
-  const top = typeof args.x === 'number' && typeof args.y === 'number' ? topAt(args.x, args.y) : null;
-  startAct(top, null, false);
-  return { target: top ? described(top, args) : null, frame: top ? frameOf(top) ?? null : null };
+  const point = typeof args.x === 'number' && typeof args.y === 'number' ? { x: args.x, y: args.y } : null;
+  const top = point && topAt(point.x, point.y);
+  const frame = top ? frameNumbers.get(top) ?? null : null;
+  const through = typeof args.frame === 'number';
+  startAct(top, through ? point : null, through);
+  return { target: top ? described(top, args) : null, frame, holds: through && frame === args.frame };
 }

@@ -24,11 +24,12 @@
  */
 async function aim(args) {
   const began = performance.now(), end = began + args.budget_ms;
+  const tries = { places: 0 };
   endAct();
   holdPulse();
   try {
     for (;;) {
-      const outcome = await steady(args, end);
+      const outcome = await steady(args, end, tries);
       if (!isFailure(outcome)) {
         const { el, point } = outcome;
         startAct(el, point, !args.force && !args.hover);
@@ -72,21 +73,23 @@ function targetOf(el, lease) {
  * One try: from the locator to a point, over as many frames as it takes the element to stand still.
  * @param {AimArgs} args
  * @param {number} end
+ * @param {{places: number}} tries how many places the element has been scrolled to
  * @returns {Promise<{el: Element, point: Point} | Failure>}
  */
-async function steady(args, end) {
+async function steady(args, end, tries) {
   // `place`: the element's boxes in the animation frame before, "" where there was none.
-  let place = '', frames = 0, attempt = 0, scrolled = false;
+  let place = '', frames = 0, scrolled = false, looked = false;
   for (;;) {
     flushPulse();
     const el = elementFor(args);
     if (isFailure(el)) return el;
     const obstacle = obstacleOf(el, args);
     if (obstacle) return obstacle;
-    if (attempt === 0 && !isInView(el)) scrolled = reveal(el, attempt++);
+    if (!looked && !isInView(el)) scrolled = reveal(el, 0);
+    looked = true;
     const now = placeOf(el);
     if (now !== place && (frames > 0 || scrolled || !isAtRest(el))) {
-      if (frames > 1 && performance.now() >= end) {
+      if (place !== '' && performance.now() >= end) {
         return failure('not_stable', `${wordsFor(described(el, args))} does not stop moving`, 'wait for it to come to rest, or use force');
       }
       place = frames > 0 ? now : '';
@@ -96,11 +99,16 @@ async function steady(args, end) {
     }
     const spot = spotOf(el, args.position, args.force);
     if ('point' in spot) return { el, point: spot.point };
-    if ('by' in spot) {
-      if (canScrollFrom(spot.by, el) && reveal(el, attempt++)) { scrolled = true; place = ''; continue; }
-      return coveredBy(el, spot.by, args);
+    if (!('by' in spot) || canScrollFrom(spot.by, el)) {
+      let moved = false;
+      while (!moved && tries.places < PLACES.length) moved = reveal(el, tries.places++);
+      if (moved) {
+        scrolled = true;
+        place = '';
+        continue;
+      }
     }
-    if (reveal(el, attempt++)) { scrolled = true; place = ''; continue; }
+    if ('by' in spot) return coveredBy(el, spot.by, args);
     return failure('not_visible', `${wordsFor(described(el, args))} is outside of the viewport, and scrolling does not bring it in`, 'open or scroll what holds it, then read again');
   }
 }
@@ -181,7 +189,7 @@ function recheck(args) {
 function hit(args) {
   const top = topAt(args.x, args.y);
   const wanted = args.ref === undefined || args.ref === null ? undefined : elementOf(args.ref);
-  const frame = top ? frameOf(top) ?? null : null;
+  const frame = top ? frameNumbers.get(top) ?? null : null;
   return {
     target: top ? described(top, args) : null,
     frame,

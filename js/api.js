@@ -7,11 +7,23 @@
 //
 // `js/` holds nothing else that runs by itself: the build joins the files, this one last, and sets `globalThis.tabd = api`.
 
+//
+// What only the daemon can see it brings in before a view, as remote objects through `Runtime.callFunctionOn`:
+//
+// - Listeners. `DOMDebugger.getEventListeners` of `document` (depth -1, pierce) lists all with `backendNodeId`; of types in
+//   clickable.js. Ids new since the last time are resolved into this world (`DOM.resolveNode` with its context id) and handed
+//   to `adoptListeners([ids], [elements], [ids gone])`. The object group of `document` holds the handlers: release it.
+// - Closed shadow roots. A header with `hidden_roots` > 0 means elements that may host one. `closedCandidates()` returns
+//   them, not as a string but as a list to take apart with `Runtime.getProperties`; `DOM.describeNode` of each tells whether
+//   it has a root of `shadowRootType` closed, `DOM.resolveNode` of its `backendNodeId` brings it in, `adoptClosedRoot(host,
+//   root)` makes it part of the tree. Then read again: roots may stand in roots. Each candidate is named once.
+// - Frames. `adoptFrame(element, N)`: the element holds `fN`.
+
 /** @type {Record<string, (...args: any[]) => any>} */
 const api = {
   // Seeing.
-  read: (args, listenersOf) => answer(() => read(args, listenersOf)),
-  find: (args, listenersOf) => answer(() => find(args, listenersOf)),
+  read: (args) => answer(() => read(args)),
+  find: (args) => answer(() => find(args)),
   text: (args) => answer(() => text(args)),
 
   // Acting.
@@ -33,6 +45,8 @@ const api = {
   // Called with remote objects instead of JSON.
   adoptFrame: (el, frame) => answer(() => adoptFrame(el, frame)),
   adoptClosedRoot: (host, root) => answer(() => adoptClosedRoot(host, root)),
+  adoptListeners: (ids, els, gone) => answer(() => adoptListeners(ids, els, gone)),
+  closedCandidates,
 };
 
 /**

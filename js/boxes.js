@@ -1,7 +1,7 @@
 // @ts-check
 // Where an element is: the boxes it is drawn in, and the part of them that can be seen.
 
-/** @typedef {{left: number, top: number, right: number, bottom: number}} Box viewport CSS pixels */
+/** @typedef {{left: number, top: number, right: number, bottom: number}} Bounds viewport CSS pixels */
 
 /** How many boxes of an element, and how many elements in one without a box, are looked at. */
 const MAX_BOXES = 64;
@@ -10,7 +10,7 @@ const MAX_BOXES = 64;
  * The boxes of an element that have an area, in reading order: one for each line of a wrapped link, those of its content
  * where it has none itself (`display: contents`, an inline link around a block, a link of size zero around what sticks out).
  * @param {Element} el
- * @returns {Box[]}
+ * @returns {Bounds[]}
  */
 function boxesOf(el) {
   if (htmlName(el) === 'area') return areaBoxes(el);
@@ -20,7 +20,7 @@ function boxesOf(el) {
 
 /**
  * @param {Iterable<DOMRect>} rects
- * @returns {Box[]}
+ * @returns {Bounds[]}
  */
 function withArea(rects) {
   const boxes = [];
@@ -34,10 +34,10 @@ function withArea(rects) {
 /**
  * @param {Element} el
  * @param {{left: number}} patience elements still to look at
- * @returns {Box[]}
+ * @returns {Bounds[]}
  */
 function contentBoxes(el, patience) {
-  /** @type {Box[]} */
+  /** @type {Bounds[]} */
   const boxes = [];
   for (const child of flatChildren(el)) {
     if (boxes.length >= MAX_BOXES || patience.left-- <= 0) break;
@@ -58,9 +58,9 @@ function placeOf(el) {
 }
 
 /**
- * @param {Box} a
- * @param {Box} b
- * @returns {Box | undefined}
+ * @param {Bounds} a
+ * @param {Bounds} b
+ * @returns {Bounds | undefined}
  */
 function intersect(a, b) {
   const left = Math.max(a.left, b.left), top = Math.max(a.top, b.top);
@@ -68,7 +68,7 @@ function intersect(a, b) {
   return left < right && top < bottom ? { left, top, right, bottom } : undefined;
 }
 
-/** @returns {Box} the viewport without its scroll bars */
+/** @returns {Bounds} the viewport without its scroll bars */
 function viewportBox() {
   const root = /** @type {Element} */ (rootElement(document));
   const standards = compatMode(document) !== 'BackCompat';
@@ -81,10 +81,10 @@ const compatMode = /** @type {(doc: Document) => string} */ (getter(Document.pro
  * The part of the viewport in which content of an element can show: within all that clips it. A guess from styles that
  * only orders the points to try; whether a point belongs is for the hit test to say.
  * @param {Element} el
- * @returns {Box | undefined} undefined where nothing of it can show
+ * @returns {Bounds | undefined} undefined where nothing of it can show
  */
 function clipOf(el) {
-  let clip = /** @type {Box | undefined} */ (viewportBox());
+  let clip = /** @type {Bounds | undefined} */ (viewportBox());
   let position = dom.styleOf(el).position;
   for (let at = flatParent(el); at && clip; at = flatParent(at)) {
     const name = htmlName(at);
@@ -129,8 +129,8 @@ function areaImage(area) {
 function areaOutline(area) {
   const img = areaImage(area);
   if (!img) return [];
-  const r = dom.rectOf(img), style = dom.styleOf(img);
-  const left = r.left + control.clientLeft(img) + parseFloat(style.paddingLeft), top = r.top + control.clientTop(img) + parseFloat(style.paddingTop);
+  // Chromium counts from the corner of the border box, whatever the image's padding and border.
+  const r = dom.rectOf(img);
   const n = (dom.attr(area, 'coords') ?? '').split(/[\s,;]+/).map(Number.parseFloat).filter(Number.isFinite);
   const shape = (dom.attr(area, 'shape') ?? 'rect').toLowerCase();
   /** @type {[number, number][]} */
@@ -144,12 +144,12 @@ function areaOutline(area) {
   } else {
     corners = [[n[0], n[1]], [n[2], n[1]], [n[2], n[3]], [n[0], n[3]]];
   }
-  return corners.map(([x, y]) => ({ x: left + x, y: top + y }));
+  return corners.map(([x, y]) => ({ x: r.left + x, y: r.top + y }));
 }
 
 /**
  * @param {Element} area
- * @returns {Box[]}
+ * @returns {Bounds[]}
  */
 function areaBoxes(area) {
   const corners = areaOutline(area), img = areaImage(area);

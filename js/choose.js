@@ -44,9 +44,9 @@ function chooseNow(args) {
     const option = optionFor(options, value);
     if (!option) {
       const labels = options.slice(0, 50).map(labelOf);
-      return failure('not_found', `${wordsFor(described(el, args))} has no option ${quoted(value)}`, 'use one of data.options', { options: labels, count: options.length });
+      return failure('not_found', `${wordsFor(described(el, args))} has no option ${inQuotes(value)}`, 'use one of data.options', { options: labels, count: options.length });
     }
-    if (isDisabledOption(option)) return failure('disabled', `option ${quoted(labelOf(option))} of ${wordsFor(described(el, args))} is disabled`, 'choose another one');
+    if (isDisabledOption(option)) return failure('disabled', `option ${inQuotes(labelOf(option))} of ${wordsFor(described(el, args))} is disabled`, 'choose another one');
     wanted.add(option);
   }
   if (!isInView(el)) reveal(el, 0);

@@ -29,7 +29,7 @@ function isFailure(value) {
  * @param {string} text
  * @returns {string}
  */
-function quoted(text) {
+function inQuotes(text) {
   const chars = Array.from(text.replace(/\s+/g, ' ').trim());
   return JSON.stringify(chars.length > 80 ? chars.slice(0, 79).join('') + '…' : chars.join(''));
 }
@@ -40,7 +40,7 @@ function quoted(text) {
  * @returns {string}
  */
 function wordsFor(what) {
-  const title = what.name ? `${what.role} ${quoted(what.name)}` : what.role;
+  const title = what.name ? `${what.role} ${inQuotes(what.name)}` : what.role;
   return what.ref ? `${what.ref} (${title})` : title;
 }
 

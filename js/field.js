@@ -97,7 +97,7 @@ function setNativeValue(field, args) {
   const type = dom.inputType(field);
   const value = acceptedValue(field, type, args.text);
   if (value === undefined) {
-    return failure('bad_request', `${wordsFor(described(field, args))} does not take ${quoted(args.text)}`, `write ${NATIVE_FORMATS[type]}`, { type, format: NATIVE_FORMATS[type] });
+    return failure('bad_request', `${wordsFor(described(field, args))} does not take ${inQuotes(args.text)}`, `write ${NATIVE_FORMATS[type]}`, { type, format: NATIVE_FORMATS[type] });
   }
   if (value !== dom.value(field)) {
     control.setInputValue(field, value);

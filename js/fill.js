@@ -8,9 +8,11 @@
  * content or, with `append`, puts the caret at its end, and starts watching for effects. No click: a click would press what
  * lies over the field, move sliders and open pickers.
  *
- * -> `{mode, keys_before, target:{ref,role,name}, tag, type?, kind, value, waited_ms, next}`; the daemon then sends
- * - `mode:"insert"`: `Input.insertText` of the whole text; `"keys"`: a key for each character (one-time-code boxes, where the
- *   page moves the focus on); `"empty"`: the Delete key; `"native"`, `"none"`: nothing, the value is set already.
+ * -> `{mode, keys_before, insert?, keys?, target:{ref,role,name}, tag, type?, kind, value, waited_ms, next}`; the daemon sends
+ * - `mode:"insert"`: `Input.insertText` of `insert` (where it is not ""), then each character of `keys` as a key: the last one,
+ *   where a key can write it, so that pages that listen to keys (suggestions on `keyup`) hear of the text;
+ * - `"keys"`: each character of `keys` as a key (one-time-code boxes, where the page moves the focus on);
+ * - `"empty"`: the Delete key; `"native"`, `"none"`: nothing, the value is set already.
  * - before that the chords of `keys_before`, in order (`"Control+A"`, `"Control+End"`, `"End"`): rich editors, of which many
  *   keep a document of their own behind the one that shows, know their whole content only by the keyboard.
  * `value`: what the field holds now. Then `settle`, whose `value` is what it holds afterwards.
@@ -67,20 +69,22 @@ async function focusField(args) {
 /**
  * @param {Element} field
  * @param {{text: string, append?: boolean} & Lease} args
- * @returns {{mode: string, keys_before: string[]} | Failure}
+ * @returns {{mode: string, keys_before: string[], insert?: string, keys?: string} | Failure}
  */
 function prepareField(field, args) {
   const kind = editableKind(field);
   if (kind === 'native') return setNativeValue(field, args);
-  if (isCodeBox(field, args.text)) { selectContent(field, kind); return { mode: 'keys', keys_before: [] }; }
+  if (isCodeBox(field, args.text)) { selectContent(field, kind); return { mode: 'keys', keys_before: [], keys: args.text }; }
   const hidden = kind === 'area' && isSliver(field);
   const empty = contentOf(field) === '' && !hidden && !(kind === 'rich' && flatChildren(field).length > 1);
   if (args.text === '') {
     if (args.append || empty) return { mode: 'none', keys_before: [] };
     return { mode: 'empty', keys_before: selectContent(field, kind) };
   }
-  if (empty) { if (kind === 'rich') selectContent(field, kind); return { mode: 'insert', keys_before: [] }; }
-  return { mode: 'insert', keys_before: args.append ? caretToEnd(field, kind) : selectContent(field, kind) };
+  const keys_before = args.append ? caretToEnd(field, kind) : selectContent(field, kind);
+  // The last character as a key where one writes it by itself; after a newline or a composed character it would tear.
+  const cut = /[\x20-\x7e]$/.test(args.text) ? args.text.length - 1 : args.text.length;
+  return { mode: 'insert', keys_before: empty ? [] : keys_before, insert: args.text.slice(0, cut), keys: args.text.slice(cut) };
 }
 
 /**

@@ -1,56 +1,64 @@
 // @ts-check
-// Time in the page: animation frames, and the next change of any kind. No polling: a timer is only ever the end of patience.
+// What stands behind elements of this document that no script of it can look into: frames and closed shadow roots.
 
-/** How long a frame may take before the page is taken for one that is not drawn (throttled frames, hidden tabs). */
-const FRAME_PATIENCE_MS = 100;
+/** @type {WeakMap<Element, number>} */
+const frameNumbers = new WeakMap();
+/** Elements that were looked into and host no closed shadow root. @type {WeakSet<Element>} */
+const plainHosts = new WeakSet();
+/** Elements without a hyphen that may host a shadow root (DOM 4.8, attachShadow). @type {Set<string>} */
+const SHADOW_HOSTS = new Set(['article', 'aside', 'blockquote', 'body', 'div', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav', 'p',
+  'section', 'span']);
+/** More candidates than this are not looked into at once. */
+const MAX_CANDIDATES = 200;
 
 /**
- * The next animation frame, or 100 ms where the page gets none.
- * @returns {Promise<number>} the time
+ * Tells which frame (`fN` of the daemon) an element holds.
+ * @param {Element} el
+ * @param {number} frame
  */
-function nextFrame() {
-  return new Promise((resolve) => {
-    const done = () => {
-      cancelAnimationFrame(frame);
-      clearTimeout(timer);
-      resolve(performance.now());
-    };
-    const timer = setTimeout(done, FRAME_PATIENCE_MS);
-    const frame = requestAnimationFrame(done);
-  });
+function adoptFrame(el, frame) {
+  frameNumbers.set(el, frame);
+  return {};
 }
 
-/** What can make an element visible, enabled or uncovered without a mutation. */
-const CHANGE_EVENTS = ['input', 'change', 'toggle', 'transitionend', 'animationstart', 'animationend', 'load', 'scroll', 'focusin',
-  'resize', 'hashchange', 'popstate', 'slotchange', 'DOMContentLoaded'];
+/**
+ * Whether an element may host a closed shadow root we have not seen: a defined custom element without any root we know,
+ * or an element without children that takes up room nevertheless.
+ * @param {Facts} f
+ */
+function mayHideRoot(f) {
+  const custom = f.tag.includes('-');
+  if (!custom && !SHADOW_HOSTS.has(f.tag)) return false;
+  if (!custom && dom.firstChild(f.el)) return false;
+  if (plainHosts.has(f.el) || shadowOf(f.el)) return false;
+  if (custom) return dom.matches(f.el, ':defined') || !dom.firstChild(f.el);
+  const rect = dom.rectOf(f.el);
+  return rect.width >= 16 && rect.height >= 10;
+}
 
 /**
- * The frame after the next change of the document: a mutation, an event that comes with a change of state or layout, or,
- * where `idle_frames` is given, that many animation frames without any.
- * @param {number} budget_ms
- * @param {number} [idle_frames]
- * @returns {Promise<boolean>} whether something changed
+ * Elements that may host closed shadow roots, to be looked into by the daemon. Each is named once: a later call names new ones only.
+ * @returns {Element[]}
  */
-async function nextChange(budget_ms, idle_frames) {
-  holdPulse();
-  const patience = Math.max(0, budget_ms);
-  const changed = await new Promise((resolve) => {
-    let frames = 0, frame = 0;
-    const done = (/** @type {boolean} */ value) => {
-      pulse.listeners.delete(hit);
-      for (const name of CHANGE_EVENTS) removeEventListener(name, hit, true);
-      clearTimeout(timer);
-      cancelAnimationFrame(frame);
-      resolve(value);
-    };
-    const hit = () => done(true);
-    const timer = setTimeout(() => done(false), patience);
-    pulse.listeners.add(hit);
-    for (const name of CHANGE_EVENTS) addEventListener(name, hit, { capture: true, passive: true });
-    const count = () => { if (++frames >= /** @type {number} */ (idle_frames)) done(false); else frame = requestAnimationFrame(count); };
-    if (idle_frames) frame = requestAnimationFrame(count);
-  });
-  releasePulse();
-  if (changed && patience > 0) await nextFrame();
-  return changed;
+function closedCandidates() {
+  /** @type {Element[]} */
+  const found = [];
+  beginReading();
+  try {
+    /** @type {Node[]} */
+    const roots = [document];
+    for (let root = roots.pop(); root; root = roots.pop()) {
+      for (const el of dom.queryAll(root, '*')) {
+        const inner = shadowOf(el);
+        if (inner) roots.push(inner);
+        else if (found.length < MAX_CANDIDATES && mayHideRoot(factsOf(el))) {
+          found.push(el);
+          plainHosts.add(el);
+        }
+      }
+    }
+  } finally {
+    endReading();
+  }
+  return found;
 }

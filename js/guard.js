@@ -16,7 +16,8 @@ function guardPress(act, guarded) {
       // A person at the same window may press elsewhere: that is theirs.
       if (!PRESS_STARTS.has(event.type) || !isAtPoint(event, act.point)) return;
       const hit = pressed(event);
-      const reached = hit !== null && dom.isConnected(act.el) && reaches(hit, act.el) !== '';
+      // Of a press into a frame nothing is heard here: one that is heard has met something else.
+      const reached = hit !== null && !frameNumbers.has(act.el) && dom.isConnected(act.el) && reaches(hit, act.el) !== '';
       act.press = { hit: reached, by: reached ? null : hit };
     }
     if (act.press.hit || !guarded) {

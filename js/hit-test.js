@@ -45,12 +45,12 @@ function reaches(hit, el) {
     if (at === el) return way;
     if (htmlName(at) === 'label') {
       const labelled = dom.labelControl(at);
+      // A link or a button in a label takes the click for itself.
       if (labelled && labelled === el) return way === 'itself' ? 'itself' : '';
-      // The label's control is inside of the target, or the target inside of neither.
     }
     if (dom.matches(at, OWN_CLICK)) way = 'within';
   }
-  return htmlName(el) === 'area' && areaImage(el) === hit ? 'itself' : '';
+  return '';
 }
 
 /**

@@ -57,17 +57,17 @@ function elementFor(args) {
  */
 function selected(selector, nth, lease) {
   const found = selectAll(selector);
-  if (!found) return failure('bad_request', `selector ${quoted(selector)} is not valid CSS`, 'check its brackets and quotes');
-  if (!found.length) return failure('not_found', `nothing matches ${quoted(selector)}`, 'read the page for what is there', { count: 0 });
+  if (!found) return failure('bad_request', `selector ${inQuotes(selector)} is not valid CSS`, 'check its brackets and quotes');
+  if (!found.length) return failure('not_found', `nothing matches ${inQuotes(selector)}`, 'read the page for what is there', { count: 0 });
   if (nth !== undefined) {
     const el = found.at(nth);
-    return el ?? failure('not_found', `${quoted(selector)} has ${found.length} matches, none at nth ${nth}`, 'nth counts from 0', { count: found.length });
+    return el ?? failure('not_found', `${inQuotes(selector)} has ${found.length} matches, none at nth ${nth}`, 'nth counts from 0', { count: found.length });
   }
   if (found.length === 1) return found[0];
   beginReading();
   try {
     const first = found.slice(0, 5).map((el) => describe(el, lease));
-    return failure('ambiguous', `${found.length} elements match ${quoted(selector)}`, 'use one of the refs, or nth',
+    return failure('ambiguous', `${found.length} elements match ${inQuotes(selector)}`, 'use one of the refs, or nth',
       { count: found.length, refs: first.map((d) => d.ref), matches: first });
   } finally {
     endReading();

@@ -8,16 +8,16 @@ const PULSE_MS = 500;
 const LOUD_RECORDS = 3000;
 
 const pulse = {
-  /** Grows with every batch of mutations. */
-  generation: 0,
   /** When something last happened that can move an element: a mutation, a scroll, a resize. */
   movedAt: 0,
   /** Whether attributes change so often that watching them all the time would cost. */
   loud: false,
   /** Actions and waits under way; while there are any, attributes are watched whatever it costs. */
   holds: 0,
-  /** @type {WeakMap<Node, Map<string, number>>} how a node changed, and when it last did so */
-  seen: new WeakMap(),
+  /** How nodes changed, and when they last did so: those of this span of 500 ms, and of the one before. */
+  seen: /** @type {WeakMap<Node, Map<string, number>>} */ (new WeakMap()),
+  seenBefore: /** @type {WeakMap<Node, Map<string, number>>} */ (new WeakMap()),
+  spanFrom: 0,
   /** @type {Set<(records: MutationRecord[]) => void>} who wants every batch */
   listeners: new Set(),
   /** @type {Act | null} the action whose effects are being told apart */
@@ -76,8 +76,8 @@ function reobserve() {
 /** @param {MutationRecord[]} records */
 function noteRecords(records) {
   const now = performance.now();
-  pulse.generation++;
   pulse.movedAt = now;
+  noteAdded(records);
   countAttributes(records, now);
   // While the parser runs, every record is the page coming into being.
   if (pulse.act || control.readyState(document) !== 'loading') {
@@ -91,14 +91,20 @@ function noteRecords(records) {
  * @param {number} now
  */
 function noteRecord(record, now) {
+  if (now - pulse.spanFrom > PULSE_MS) {
+    // What has not changed for two spans is forgotten with its map.
+    pulse.seenBefore = now - pulse.spanFrom > 2 * PULSE_MS ? new WeakMap() : pulse.seen;
+    pulse.seen = new WeakMap();
+    pulse.spanFrom = now;
+  }
   const ways = waysOf(record);
-  const known = pulse.seen.get(record.target);
+  const known = pulse.seen.get(record.target) ?? pulse.seenBefore.get(record.target);
   if (pulse.act && !pulse.act.over) {
     const ongoing = isOngoing(record, ways, known, pulse.act);
     if (!ongoing) { pulse.act.noteChange(record, now); return; }
   }
   const map = known ?? new Map();
-  if (!known) pulse.seen.set(record.target, map);
+  pulse.seen.set(record.target, map);
   for (const way of ways) map.set(way, now);
   if (map.size > 32) for (const [way, at] of map) if (now - at > PULSE_MS) map.delete(way);
 }

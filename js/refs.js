@@ -55,7 +55,7 @@ function refRecord(el, lease) {
  */
 function elementOf(n) {
   const el = recordOfNumber.get(n)?.weak.deref();
-  return el && dom.isConnected(el) && dom.ownerDocument(el) === document ? el : undefined;
+  return el && dom.isConnected(el) && dom.documentOf(el) === document ? el : undefined;
 }
 
 /**

@@ -18,16 +18,15 @@ function isInView(el) {
  * Scrolls all that holds the element, at once, whatever the page's `scroll-behavior` says.
  * @param {Element} el
  * @param {number} attempt from 0; each puts it elsewhere
- * @returns {boolean} false where there is nothing left to try
+ * @returns {boolean} whether it is somewhere else now
  */
 function reveal(el, attempt) {
-  const block = PLACES[attempt];
-  if (!block) return false;
+  const block = PLACES[attempt], before = placeOf(el);
   const shown = htmlName(el) === 'area' ? areaImage(el) : dom.checkVisibility(el, { visibilityProperty: true }) ? el : shownLabel(el);
   let box = shown ?? el;
   if (!withArea(dom.rectsOf(box)).length) box = firstWithBox(box) ?? box;
   control.scrollIntoView(box, { behavior: 'instant', block, inline: attempt === 0 ? 'center' : 'nearest' });
-  return true;
+  return placeOf(el) !== before;
 }
 
 /**

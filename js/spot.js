@@ -63,7 +63,7 @@ function* pointsOf(el, position) {
   if (position) {
     const box = unionOf(boxesOf(el));
     const point = box && { x: box.left + position.x, y: box.top + position.y };
-    if (point && isWithin(point, view)) yield point;
+    if (point && isPointIn(point, view)) yield point;
     return;
   }
   const clip = clipOf(el);
@@ -78,7 +78,7 @@ function* pointsOf(el, position) {
       if (!outline || isInOutline(point, outline)) yield point;
     }
   }
-  for (const point of linePoints(el)) if (isWithin(point, view)) yield point;
+  for (const point of linePoints(el)) if (isPointIn(point, view)) yield point;
 }
 
 /** Where in a box to try: its middle, then around, then near the corners. */
@@ -88,16 +88,16 @@ const GRID = Object.freeze([
 ]);
 
 /**
- * @param {Box[]} boxes
- * @param {Box | undefined} clip
- * @returns {Box[]}
+ * @param {Bounds[]} boxes
+ * @param {Bounds | undefined} clip
+ * @returns {Bounds[]}
  */
 function visibleParts(boxes, clip) {
   return clip ? boxes.map((b) => intersect(b, clip)).filter((b) => b !== undefined) : [];
 }
 
 /**
- * @param {Box} box
+ * @param {Bounds} box
  * @returns {number}
  */
 function areaOf(box) {
@@ -105,8 +105,8 @@ function areaOf(box) {
 }
 
 /**
- * @param {Box[]} boxes
- * @returns {Box | undefined}
+ * @param {Bounds[]} boxes
+ * @returns {Bounds | undefined}
  */
 function unionOf(boxes) {
   if (!boxes.length) return undefined;
@@ -115,7 +115,7 @@ function unionOf(boxes) {
 
 /**
  * A point of a box, on whole pixels where the box has one there: mouse events are told in whole pixels.
- * @param {Box} box
+ * @param {Bounds} box
  * @param {number} fx
  * @param {number} fy
  * @returns {Point}
@@ -128,10 +128,10 @@ function pointIn(box, fx, fy) {
 
 /**
  * @param {Point} point
- * @param {Box} box
+ * @param {Bounds} box
  * @returns {boolean}
  */
-function isWithin(point, box) {
+function isPointIn(point, box) {
   return point.x >= box.left && point.x < box.right && point.y >= box.top && point.y < box.bottom;
 }
 

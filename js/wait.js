@@ -3,7 +3,7 @@
 
 /**
  * `tabd.wait({text | gone | (selector|ref, state), budget_ms, prefix,next,end})`: waits until the page's visible text holds
- * `text` or no longer `gone` (blank space counts as one space, upper and lower case differ), or until the target is
+ * `text` or no longer `gone` (in any case, blank space counts as one space), or until the target is
  * `visible` (the default), `hidden`, `attached`, `detached` or `enabled`. Of several matches of a selector one is enough for
  * `visible attached enabled`, and none may be left for `hidden detached`.
  *
@@ -48,7 +48,7 @@ function look(args) {
       const el = els.find(isShown);
       return { met: el !== undefined, el, last: els.length === 0 ? 'detached' : 'hidden' };
     }
-    default: return failure('bad_request', `state ${quoted(state)} is none that can be waited for`, 'use visible, hidden, attached, detached or enabled');
+    default: return failure('bad_request', `state ${inQuotes(state)} is none that can be waited for`, 'use visible, hidden, attached, detached or enabled');
   }
 }
 
@@ -64,7 +64,7 @@ function matchesOf(args) {
     return rememberedOf(args.ref) ? [] : staleRef(args.ref, args);
   }
   const found = selectAll(args.selector ?? '');
-  if (!found) return failure('bad_request', `selector ${quoted(args.selector ?? '')} is not valid CSS`, 'check its brackets and quotes');
+  if (!found) return failure('bad_request', `selector ${inQuotes(args.selector ?? '')} is not valid CSS`, 'check its brackets and quotes');
   if (args.nth === undefined || args.nth === null) return found;
   const el = found.at(args.nth);
   return el ? [el] : [];
@@ -76,8 +76,22 @@ function matchesOf(args) {
  * @returns {boolean}
  */
 function holdsText(wanted) {
-  const needle = wanted.replace(/\s+/g, ' ').trim();
-  return visibleText().replace(/\s+/g, ' ').includes(needle);
+  const needle = wanted.replace(/\s+/g, ' ').trim().toLowerCase();
+  const roots = allRoots();
+  if (roots.length === 1) {
+    // What is not even in the text of the tree, hidden or not, need not be looked for in what shows of it.
+    const all = dom.textContent(/** @type {Element} */ (rootElement(document))).replace(/\s+/g, '').toLowerCase();
+    if (!all.includes(needle.replace(/ /g, ''))) return false;
+  }
+  return visibleText().replace(/\s+/g, ' ').toLowerCase().includes(needle);
+}
+
+/**
+ * All that can be read in this document.
+ * @returns {string}
+ */
+function visibleText() {
+  return text({ format: 'text', max_chars: Number.MAX_SAFE_INTEGER, offset: 0 }).text;
 }
 
 /**

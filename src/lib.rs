@@ -5,7 +5,9 @@
 
 pub mod browser;
 pub mod cdp;
+pub mod cli;
 pub mod error;
+pub mod help;
 pub mod lines;
 pub mod log;
 pub mod page;

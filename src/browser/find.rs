@@ -197,3 +197,119 @@ fn is_headless_shell(path: &Path) -> bool {
     };
     named_so(path) || std::fs::canonicalize(path).is_ok_and(|real| named_so(&real))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    struct Bin(PathBuf);
+
+    impl Bin {
+        fn new(name: &str, programs: &[&str]) -> Bin {
+            let dir = std::env::temp_dir().join(format!("tf{}-{name}", std::process::id()));
+            fs::create_dir(&dir).unwrap();
+            for program in programs {
+                fs::write(dir.join(program), "").unwrap();
+                fs::set_permissions(dir.join(program), fs::Permissions::from_mode(0o755)).unwrap();
+            }
+            Bin(dir)
+        }
+
+        fn find(&self, asked: Option<&Path>, headed: bool) -> Result<Found> {
+            match asked {
+                Some(asked) => find(Some(asked), headed, self.0.as_os_str()),
+                None => best(headed, self.0.as_os_str(), &[], &[]),
+            }
+        }
+    }
+
+    impl Drop for Bin {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn headless_takes_a_shell_first_and_headed_none() {
+        let bin = Bin::new(
+            "both",
+            &["chromium", "google-chrome", "chrome-headless-shell"],
+        );
+        let found = bin.find(None, false).unwrap();
+        assert_eq!(
+            (found.path, found.headless_shell),
+            (bin.0.join("chrome-headless-shell"), true)
+        );
+        let found = bin.find(None, true).unwrap();
+        assert_eq!(
+            (found.path, found.headless_shell),
+            (bin.0.join("google-chrome"), false)
+        );
+    }
+
+    #[test]
+    fn nothing_installed_says_what_was_looked_for_and_how_to_install() {
+        let bin = Bin::new("none", &["headless_shell"]);
+        let error = bin.find(None, true).unwrap_err();
+        assert_eq!(error.code(), Code::NoBrowser);
+        assert!(
+            error
+                .message()
+                .contains("google-chrome-stable, google-chrome, chromium, chromium-browser"),
+            "{error}"
+        );
+        assert!(
+            error
+                .next_step()
+                .unwrap()
+                .contains("apt-get install chromium")
+        );
+        assert_eq!(error.facts()["why"], "not_found");
+    }
+
+    #[test]
+    fn a_well_known_place_serves_without_path() {
+        let bin = Bin::new("places", &["chromium"]);
+        let place = bin.0.join("chromium");
+        let found = best(
+            false,
+            OsStr::new("/nowhere"),
+            &["/nowhere/x"],
+            &[place.to_str().unwrap()],
+        )
+        .unwrap();
+        assert_eq!(found.path, place);
+    }
+
+    #[test]
+    fn a_browser_asked_for_is_taken_or_its_own_error() {
+        let bin = Bin::new("asked", &["brave", "chrome-headless-shell"]);
+        fs::write(bin.0.join("text"), "").unwrap();
+        symlink(bin.0.join("chrome-headless-shell"), bin.0.join("link")).unwrap();
+        assert_eq!(
+            bin.find(Some(Path::new("brave")), false).unwrap().path,
+            bin.0.join("brave")
+        );
+        assert!(
+            bin.find(Some(&bin.0.join("link")), false)
+                .unwrap()
+                .headless_shell
+        );
+        let why = |asked: &Path, headed| {
+            let error = bin.find(Some(asked), headed).unwrap_err();
+            assert_eq!(error.code(), Code::NoBrowser);
+            assert!(error.message().contains(asked.to_str().unwrap()), "{error}");
+            error.facts()["why"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(why(Path::new("vivaldi"), false), "not_found");
+        assert_eq!(why(&bin.0.join("missing"), false), "not_found");
+        assert_eq!(why(&bin.0.join("text"), false), "not_executable");
+        assert_eq!(why(&bin.0, false), "not_executable");
+        assert_eq!(why(&bin.0.join("link"), true), "headless_shell");
+    }
+}

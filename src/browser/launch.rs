@@ -58,6 +58,8 @@ const QUIET: &[&str] = &[
     "--no-first-run",
     "--no-default-browser-check",
     "--no-service-autorun",
+    // No window or tab that nobody opened: a full Chromium answers 130 ms earlier without one.
+    "--no-startup-window",
     // Nothing is fetched that no page asked for.
     "--disable-background-networking",
     "--disable-component-update",
@@ -160,7 +162,7 @@ pub async fn launch(options: &LaunchOptions, deadline: Instant) -> Result<Launch
     Ok(Launched {
         to_browser,
         from_browser,
-        process: Process::watch(child, profile.scratch())?,
+        process: Process::watch(child)?,
         profile,
         headless_shell: found.headless_shell,
     })
@@ -241,9 +243,17 @@ fn on_fds_3_and_4(command: &mut std::process::Command, reads: RawFd, writes: Raw
             check(libc::setrlimit(libc::RLIMIT_CORE, &none))?;
             let reads = check(libc::fcntl(reads, libc::F_DUPFD_CLOEXEC, 10))?;
             let writes = check(libc::fcntl(writes, libc::F_DUPFD_CLOEXEC, 10))?;
-            // The copies at 3 and 4 are not close-on-exec; everything else is.
+            // The copies at 3 and 4 are not close-on-exec. Everything else becomes so, whatever the daemon
+            // inherited itself; a kernel older than 5.11 cannot, and then tabd's own still are.
             check(libc::dup2(reads, 3))?;
             check(libc::dup2(writes, 4))?;
+            let (first, last) = (5 as libc::c_uint, libc::c_uint::MAX);
+            libc::syscall(
+                libc::SYS_close_range,
+                first,
+                last,
+                libc::CLOSE_RANGE_CLOEXEC,
+            );
         }
         Ok(())
     };
@@ -254,3 +264,6 @@ fn on_fds_3_and_4(command: &mut std::process::Command, reads: RawFd, writes: Raw
         command.pre_exec(in_child);
     }
 }
+
+#[cfg(test)]
+mod tests;

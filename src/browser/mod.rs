@@ -28,7 +28,7 @@ pub use navigate::{Arrival, Until};
 pub use numbers::Numbers;
 pub use running::Running;
 pub use session::Session;
-pub use tab::{Place, Tab};
+pub use tab::{Place, Tab, dialog_open};
 
 use crate::cdp::{SessionId, TargetId};
 use crate::error::{Code, Result};

@@ -1,8 +1,9 @@
 //! The browser's processes: their end, their last words, and the certainty that none is left.
 
-use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeSet, VecDeque};
+use std::path::Path;
 use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,19 +31,20 @@ const KILLED_WITHIN: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Process {
     leader: Pid,
-    scratch: PathBuf,
     exit: watch::Receiver<Option<ExitStatus>>,
     stderr: Arc<Mutex<VecDeque<u8>>>,
     /// Turns true at stderr's end: no process of the browser holds it any more.
     silent: watch::Receiver<bool>,
+    /// Whether the whole session was seen to be gone: from then on its number may be a stranger's.
+    gone: AtomicBool,
 }
 
 impl Process {
-    /// Watches over a child that leads its own session, with `scratch` in its environment.
+    /// Watches over a child that leads its own session.
     ///
     /// Two tasks live as long as the browser: one waits for its end, one drains its stderr, so that it
     /// never blocks there.
-    pub(super) fn watch(mut child: Child, scratch: &Path) -> Result<Process> {
+    pub(super) fn watch(mut child: Child) -> Result<Process> {
         let leader = child
             .id()
             .and_then(|pid| i32::try_from(pid).ok())
@@ -66,10 +68,10 @@ impl Process {
         });
         Ok(Process {
             leader,
-            scratch: scratch.to_owned(),
             exit,
             stderr,
             silent,
+            gone: AtomicBool::new(false),
         })
     }
 
@@ -105,9 +107,29 @@ impl Process {
         if self.exit_status().is_none() {
             let _ = killpg(self.leader, Signal::SIGKILL);
         }
-        for pid in session_members(self.leader, &self.scratch) {
+        for pid in self.members() {
             let _ = kill(pid, Signal::SIGKILL);
         }
+    }
+
+    /// The living processes of the browser's session.
+    ///
+    /// A session keeps its number from being given away for as long as it has a member. So where the
+    /// leader has ended and its number is alive, the session is gone and the number a stranger's.
+    fn members(&self) -> Vec<Pid> {
+        if self.gone.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let ended = self.exit_status().is_some();
+        let members = if ended && is_alive(self.leader) {
+            Vec::new()
+        } else {
+            session_members(self.leader)
+        };
+        if ended && members.is_empty() {
+            self.gone.store(true, Ordering::Relaxed);
+        }
+        members
     }
 
     /// Waits up to `grace` for the browser to end by itself (after `Browser.close`, or the pipe's end),
@@ -122,8 +144,7 @@ impl Process {
             let _ =
                 tokio::time::timeout(Duration::from_millis(20), silent.wait_for(|&silent| silent))
                     .await;
-            let gone = self.exit_status().is_some()
-                && session_members(self.leader, &self.scratch).is_empty();
+            let gone = self.exit_status().is_some() && self.members().is_empty();
             if gone || Instant::now() >= until {
                 return;
             }
@@ -167,36 +188,37 @@ async fn drain(mut pipe: ChildStderr, tail: &Mutex<VecDeque<u8>>) {
     }
 }
 
-/// Kills every process that was started with `scratch` in its environment, with its session. Returns how
-/// many. For a browser whose daemon is dead; our own session is never touched.
-pub(super) fn kill_leftovers(scratch: &Path) -> usize {
+/// Kills every process that was started with `scratch` in its environment, with its session, and waits
+/// until they are gone, for two seconds at most. For a browser whose daemon is dead; our own session is
+/// never touched.
+pub(super) fn kill_leftovers(scratch: &Path) {
     let own = getsid(None).ok();
-    let mut killed = 0;
-    for pid in all_processes() {
-        let Ok(session) = getsid(Some(pid)) else {
-            continue;
-        };
-        if pid != getpid() && Some(session) != own && was_started_with(pid, scratch) {
-            for member in session_members(session, scratch) {
-                killed += usize::from(kill(member, Signal::SIGKILL).is_ok());
-            }
+    let sessions: BTreeSet<Pid> = all_processes()
+        .filter(|&pid| pid != getpid() && was_started_with(pid, scratch))
+        .filter_map(|pid| getsid(Some(pid)).ok())
+        .filter(|&session| Some(session) != own)
+        .collect();
+    let until = Instant::now() + KILLED_WITHIN;
+    loop {
+        let left: Vec<Pid> = sessions
+            .iter()
+            .flat_map(|&session| session_members(session))
+            .collect();
+        if left.is_empty() || Instant::now() >= until {
+            return;
         }
+        for pid in left {
+            let _ = kill(pid, Signal::SIGKILL);
+        }
+        std::thread::sleep(Duration::from_millis(2));
     }
-    killed
 }
 
-/// The living processes of `session`, provided it is the one that was started with `scratch`: a dead
-/// leader's number may have been given to a stranger since.
-fn session_members(session: Pid, scratch: &Path) -> Vec<Pid> {
-    let members: Vec<Pid> = all_processes()
+/// The living processes of `session`.
+fn session_members(session: Pid) -> Vec<Pid> {
+    all_processes()
         .filter(|&pid| getsid(Some(pid)) == Ok(session) && is_alive(pid))
-        .collect();
-    // Renderers overwrite their environment with their title, so one that shows it vouches for all.
-    if members.iter().any(|&pid| was_started_with(pid, scratch)) {
-        members
-    } else {
-        Vec::new()
-    }
+        .collect()
 }
 
 fn all_processes() -> impl Iterator<Item = Pid> {
@@ -220,6 +242,8 @@ fn is_alive(pid: Pid) -> bool {
     !matches!(state, None | Some('Z' | 'X'))
 }
 
+/// Whether the process has `scratch` in its environment. Some of a browser's have overwritten theirs with
+/// their title: one that has it vouches for its session.
 fn was_started_with(pid: Pid, scratch: &Path) -> bool {
     let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) else {
         return false;

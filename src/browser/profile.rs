@@ -366,3 +366,6 @@ async fn blocking<T: Send + 'static>(
         .await
         .unwrap_or_else(|error| Err(Code::Internal.because(format!("a file task ended: {error}"))))
 }
+
+#[cfg(test)]
+mod tests;

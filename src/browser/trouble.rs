@@ -9,8 +9,9 @@ use nix::unistd::geteuid;
 use crate::browser::launch::LaunchOptions;
 use crate::error::{Code, Error, Result, quoted};
 
-/// Free bytes in `/dev/shm` below which a browser comes up and then dies over its first pages. Docker's
-/// default of 64 MiB serves ordinary ones.
+/// Free bytes in `/dev/shm` below which no browser is started. Many a Chromium comes up and dies over its
+/// first pages there (version 156 was seen to get by), which is hard to tell from a page's own fault.
+/// Docker's default of 64 MiB serves.
 const SHM_BYTES: u64 = 16 << 20;
 
 /// The switch that makes Chromium use `TMPDIR` instead of `/dev/shm`.
@@ -96,7 +97,7 @@ pub fn trouble(stderr: &str, status: Option<ExitStatus>, options: &LaunchOptions
     ]) {
         Code::NoBrowser
             .because("Chromium found no sandbox to run pages in: this system gives it no user namespaces")
-            .hint("allow them (sysctl kernel.apparmor_restrict_unprivileged_userns=0 or kernel.unprivileged_userns_clone=1; in a container, a seccomp profile that permits clone and unshare), or start the daemon with --no-sandbox (TABD_NO_SANDBOX=1)")
+            .hint("install the setuid sandbox (Debian: apt-get install chromium-sandbox), or allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0 or kernel.unprivileged_userns_clone=1; in a container, a seccomp profile that permits clone and unshare), or start the daemon with --no-sandbox (TABD_NO_SANDBOX=1)")
             .fact("why", "sandbox")
     } else if says(&[
         "Missing X server",
@@ -169,4 +170,122 @@ fn unknown(stderr: &str, status: Option<ExitStatus>) -> Error {
         .because(message)
         .hint(hint)
         .fact("why", if status.is_some() { "exited" } else { "silent" })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    fn why(error: &Error) -> &str {
+        assert_eq!(error.code(), Code::NoBrowser);
+        assert!(error.next_step().is_some(), "{error} says nothing to do");
+        error.facts()["why"].as_str().unwrap()
+    }
+
+    #[test]
+    fn chromiums_last_words_are_recognised() {
+        let exited = Some(ExitStatus::from_raw(1 << 8));
+        for (stderr, expected) in [
+            (
+                "[1:1:ERROR:zygote_host_impl_linux.cc(101)] Running as root without --no-sandbox is not supported. See https://crbug.com/638180.",
+                "root",
+            ),
+            (
+                "[9:9:FATAL:content/browser/zygote_host/zygote_host_impl_linux.cc:128] No usable sandbox! If you are running on Ubuntu 23.10+ …",
+                "sandbox",
+            ),
+            (
+                "Failed to move to new namespace: PID namespaces supported, Network namespace supported, but failed: errno = Operation not permitted",
+                "sandbox",
+            ),
+            (
+                "[3:3:FATAL:setuid_sandbox_host.cc(157)] The SUID sandbox helper binary was found, but is not configured correctly.",
+                "sandbox",
+            ),
+            (
+                "[5:5:ERROR:ozone_platform_x11.cc(240)] Missing X server or $DISPLAY",
+                "display",
+            ),
+            (
+                "/usr/lib/chromium/chromium: error while loading shared libraries: libnss3.so: cannot open shared object file: No such file or directory",
+                "library",
+            ),
+            (
+                "[7:7:ERROR:process_singleton_posix.cc] The profile appears to be in use by another Chromium process (7) on another computer",
+                "profile_locked",
+            ),
+            (
+                "[8:8:FATAL:platform_shared_memory] Unable to access(W_OK|X_OK) /dev/shm: No such file or directory",
+                "dev_shm",
+            ),
+            ("something else", "exited"),
+        ] {
+            let error = trouble(stderr, exited, &LaunchOptions::default());
+            assert_eq!(why(&error), expected, "{stderr}");
+            assert_eq!(error.facts()["stderr"], stderr);
+        }
+    }
+
+    #[test]
+    fn an_unknown_end_quotes_the_fatal_line() {
+        let stderr = "noise\n[1:FATAL:x.cc] Boom \"quoted\"\nmore noise\n\n";
+        let error = trouble(
+            stderr,
+            Some(ExitStatus::from_raw(6)),
+            &LaunchOptions::default(),
+        );
+        assert!(
+            error
+                .message()
+                .contains(r#"it said "[1:FATAL:x.cc] Boom \"quoted\"""#),
+            "{error}"
+        );
+        assert!(error.message().contains("signal: 6"), "{error}");
+        let error = trouble("", None, &LaunchOptions::default());
+        assert_eq!(why(&error), "silent");
+    }
+
+    #[test]
+    fn root_needs_no_sandbox_said_aloud() {
+        if !geteuid().is_root() {
+            return;
+        }
+        let error = before_launch(&LaunchOptions::default()).unwrap_err();
+        assert_eq!(why(&error), "root");
+        assert!(error.next_step().unwrap().contains("TABD_NO_SANDBOX=1"));
+        let allowed = LaunchOptions {
+            no_sandbox: true,
+            ..LaunchOptions::default()
+        };
+        before_launch(&allowed).unwrap();
+    }
+
+    #[test]
+    fn a_tiny_shm_says_what_to_do() {
+        let error = tiny_shm(Some(64 << 10));
+        assert!(error.message().contains("64 KiB"), "{error}");
+        assert!(
+            error
+                .next_step()
+                .unwrap()
+                .contains("--browser-arg=--disable-dev-shm-usage")
+        );
+        assert_eq!(why(&tiny_shm(None)), "dev_shm");
+    }
+
+    #[test]
+    fn what_tabd_relies_on_cannot_be_taken_away() {
+        let options = LaunchOptions {
+            no_sandbox: true,
+            extra_args: vec!["--user-data-dir=/x".into()],
+            ..LaunchOptions::default()
+        };
+        let error = before_launch(&options).unwrap_err();
+        assert_eq!(why(&error), "browser_arg");
+        assert!(error.next_step().unwrap().contains("--profile"));
+    }
 }

@@ -33,6 +33,17 @@ pub struct Acting {
     pub how: ReadArgs,
 }
 
+impl Acting {
+    /// Waits until the page has settled; no snapshot.
+    pub fn plain() -> Acting {
+        Acting {
+            settle: true,
+            read: false,
+            how: ReadArgs::default(),
+        }
+    }
+}
+
 fn yes() -> bool {
     true
 }

@@ -3,6 +3,7 @@
 //! Every call runs in the isolated world `tabd` of one document and answers with one string.
 
 pub mod act;
+pub mod address;
 pub mod frames;
 pub mod input;
 pub mod locate;
@@ -196,6 +197,11 @@ impl Document {
         value.parse::<String>().map_err(|e| {
             Gone::Other(Code::Internal.because(format!("a script of tabd answered no string: {e}")))
         })
+    }
+
+    /// The document's title.
+    pub async fn title(&self, deadline: Instant) -> Result<String> {
+        self.script("document.title", Again::Yes, deadline).await
     }
 
     /// Adds what only the daemon knows to a failure the page told.

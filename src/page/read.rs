@@ -82,6 +82,14 @@ pub struct Snapshot {
     pub url: String,
     /// Its title.
     pub title: String,
+    /// The rest.
+    #[serde(flatten)]
+    pub body: Body,
+}
+
+/// A snapshot without the page's address and title.
+#[derive(Debug, Serialize)]
+pub struct Body {
     /// The snapshot's name, for `since`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
@@ -252,6 +260,11 @@ fn depth_of(record: &str, format: Format) -> usize {
 }
 
 impl ReadArgs {
+    /// The ref that `root` is, if it is one.
+    pub fn root_ref(&self) -> Option<Ref> {
+        self.root.as_deref()?.parse().ok()
+    }
+
     fn limits(&self) -> (u32, u64) {
         let chars = match self.format {
             Format::Nodes => MAX_CHARS_NODES,
@@ -463,13 +476,15 @@ fn assemble(
     Ok(Snapshot {
         url,
         title,
-        snapshot,
-        nodes,
-        outline,
-        diff,
-        count: gather.count,
-        total: total.max(gather.count),
-        truncated,
+        body: Body {
+            snapshot,
+            nodes,
+            outline,
+            diff,
+            count: gather.count,
+            total: total.max(gather.count),
+            truncated,
+        },
     })
 }
 

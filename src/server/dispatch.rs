@@ -200,7 +200,7 @@ async fn turn(
 fn prepare(request: &Arc<InFlight>, checked: &Checked, deadline: Option<Instant>) -> Arc<Call> {
     let connection = &request.connection;
     let browser = &connection.hub.browser;
-    let session = if request.kind == Kind::Daemon || request.tool == "shutdown" {
+    let session = if matches!(request.kind, Kind::Daemon | Kind::Unblock) {
         browser.find_session(&request.session)
     } else {
         let (session, created) = browser.session(&request.session);

@@ -8,12 +8,12 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use crate::browser::{Browser, Running, Session, Tab};
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::page::Document;
 use crate::page::locate::Locator;
 use crate::progress::Progress;
 
-use crate::wire::TabId;
+use crate::wire::{Ref, TabId};
 
 /// Which events a connection wants.
 #[derive(Clone, Debug, Default)]
@@ -117,9 +117,12 @@ impl Call {
 
     /// The session this call runs in.
     pub fn session(&self) -> Result<&Arc<Session>> {
-        self.session
-            .as_ref()
-            .ok_or_else(|| super::internal("a call without its session"))
+        self.session.as_ref().ok_or_else(|| {
+            Code::NoTab
+                .because(format!("there is no session {}", self.session_name))
+                .fact("tabs", Vec::<String>::new())
+                .hint("open a page first")
+        })
     }
 
     /// The running browser, started if it is not. Its start does not count against the call's own
@@ -178,6 +181,27 @@ impl Call {
         };
         let tab = self.usable(tab).await?;
         target.document(&self.browser, session, &tab)
+    }
+
+    /// The tab this call is for, alive, but crashed and stuck ones too: for what brings them back. A
+    /// dialog that waits for an answer is in the way all the same.
+    pub async fn tab_at_rest(&self) -> Result<Arc<Tab>> {
+        let tab = self.any_tab().await?;
+        match tab.dialog() {
+            Some(dialog) => Err(crate::browser::dialog_open(&dialog)),
+            None => Ok(tab),
+        }
+    }
+
+    /// The main document of the tab that a ref fixes, else of the tab this call is for.
+    pub async fn main_document_of(&self, r: Option<Ref>) -> Result<Document> {
+        let locator = Locator {
+            r#ref: r,
+            ..Locator::default()
+        };
+        let tab = self.document(&locator).await?.tab;
+        let main = tab.main_frame();
+        Ok(Document::new(&self.browser, self.session()?, &tab, main))
     }
 
     /// The main document of the tab this call is for.

@@ -240,7 +240,20 @@ macro_rules! table {
 }
 
 table! {
+    open::Open,
+    back::Back,
+    forward::Forward,
+    reload::Reload,
+    tabs::Tabs,
+    tab_new::TabNew,
+    tab_select::TabSelect,
+    tab_close::TabClose,
+    sessions::Sessions,
+    session_close::SessionClose,
+    read::Read,
+    find::Find,
     click::Click,
+    dialog::Dialog,
     ping::Ping,
     tools::Tools,
     info::Info,

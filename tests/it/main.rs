@@ -4,6 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 #![allow(clippy::print_stdout, reason = "numbers, and why a test was skipped")]
 
+mod cli;
+mod docs;
 mod life;
 mod protocol;
 mod support;
+mod systemd;

@@ -1,0 +1,304 @@
+// @ts-check
+// `read`: a bounded view of the page as records, one a line. See walk.js for what is in it.
+//
+// A record of format `nodes` is HEAD, tab, depth, tab, TAIL: JSON with the depth left to the daemon, which adds the depth
+// of the frame. A record of format `outline` is depth, tab, line. JSON strings hold neither tab nor line end.
+
+/**
+ * @typedef {Lease & {format?: 'nodes' | 'outline', root?: {ref?: number, selector?: string} | null, interactive?: boolean, viewport_only?: boolean,
+ *   full?: boolean, max?: number, max_chars?: number, attrs?: string[] | null, since?: string | null, snapshot?: string | null, causal?: boolean,
+ *   window_ms?: number, budget_ms?: number}} ReadArgs
+ */
+
+/** One line of a view. `key` is what `since` compares: all but what changes by itself.
+ * @typedef {{ref: string, depth: number, head: string, tail: string, key: string, frame: number | null | undefined, size: number}} ViewRecord */
+
+/** Values longer than this are cut; `type` and `evaluate` give them whole. */
+const VALUE_CUT = 5000;
+/** Options listed on a select. */
+const MAX_OPTIONS = 500;
+
+/**
+ * @param {ReadArgs} args
+ * @returns {string | {error: string}}
+ */
+function read(args) {
+  const started = performance.now();
+  const root = rootOfArgs(args);
+  if (!(root instanceof Element)) return root;
+  const max = args.max ?? 2000;
+  const outline = args.format === 'outline';
+  const maxChars = args.max_chars ?? (outline ? 40000 : 200000);
+  const budget = args.budget_ms ?? Infinity;
+  // Names and records take their time after the walk.
+  const view = walk(root, {
+    full: args.full, viewportOnly: args.viewport_only, capRefs: args.interactive ? Infinity : max, capChars: args.interactive ? Infinity : maxChars,
+    deadline: started + budget * 0.7,
+  });
+  if (!view.full) foldTexts(view);
+  const out = records(view, args, { max, maxChars, outline, deadline: started + budget });
+  return withHeader(out, view, args);
+}
+
+/** @typedef {{records: ViewRecord[], count: number, total: number, truncated: false | 'refs' | 'chars' | 'budget'}} Records */
+
+/**
+ * Makes records of a view's entries, within the caps; counts all.
+ * @param {View} view @param {ReadArgs} args
+ * @param {{max: number, maxChars: number, outline: boolean, deadline: number, only?: Set<Entry>}} caps `only`: entries to take, where not all
+ * @returns {Records}
+ */
+function records(view, args, caps) {
+  /** @type {Records} */
+  const out = { records: [], count: 0, total: 0, truncated: false };
+  let chars = 0, looked = 0;
+  for (const entry of view.entries) {
+    const { parent } = entry;
+    entry.depth = parent ? parent.depth + (parent.dead || (args.interactive && !parent.acting) ? 0 : 1) : 0;
+    if (entry.dead || (args.interactive && !entry.acting) || (caps.only && !caps.only.has(entry))) continue;
+    const isElement = entry.text === null;
+    if (isElement) out.total++;
+    if (out.truncated) continue;
+    if (isElement && out.count >= caps.max) {
+      out.truncated = 'refs';
+      continue;
+    }
+    if ((++looked & 63) === 0 && performance.now() > caps.deadline) {
+      out.truncated = 'budget';
+      continue;
+    }
+    const record = caps.outline ? outlineRecord(entry, args) : nodeRecord(entry, args);
+    if (!record) {
+      out.truncated = 'refs';
+      continue;
+    }
+    chars += record.size;
+    if (chars > caps.maxChars) {
+      out.truncated = 'chars';
+      continue;
+    }
+    out.records.push(record);
+    if (isElement) out.count++;
+  }
+  if (view.late) out.truncated ||= 'budget';
+  return out;
+}
+
+/**
+ * A thing without a role that can be clicked is called by its text, where text is all it has.
+ * @param {View} view
+ */
+function foldTexts(view) {
+  const { entries } = view;
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i];
+    if (entry.dead || !entry.clickable || entry.text !== null || !SILENT_ROLES.has(entry.role) || nameOfFacts(entry.f) !== '') continue;
+    let end = i + 1, length = 0;
+    while (end < entries.length && entries[end].text !== null && entries[end].parent === entry) length += /** @type {string} */ (entries[end++].text).length + 1;
+    // Something else stands in it: its text stays apart.
+    if (end === i + 1 || length > NAME_CUT || isWithin(entries[end], entry)) continue;
+    entry.f.name = entries.slice(i + 1, end).map((each) => each.text).join(' ');
+    entry.unseen = entries.slice(i + 1, end).every((each) => each.unseen);
+    for (let k = i + 1; k < end; k++) entries[k].dead = true;
+  }
+}
+
+/** @param {Entry | undefined} entry @param {Entry} outer */
+function isWithin(entry, outer) {
+  for (let at = entry ? entry.parent : null; at; at = at.parent) if (at === outer) return true;
+  return false;
+}
+
+/**
+ * @param {Entry} entry @param {ReadArgs} args
+ * @returns {ViewRecord | null} null if the lease has run out
+ */
+function nodeRecord(entry, args) {
+  if (entry.text !== null) {
+    const head = `{"role":"text","name":${JSON.stringify(safeLine(entry.text))}`;
+    const tail = entry.unseen ? ',"unseen":true}' : '}';
+    return { ref: '', depth: entry.depth, head, tail, key: head + tail, frame: undefined, size: head.length + tail.length + 12 };
+  }
+  const { f, role } = entry;
+  const name = safeName(nameOfFacts(f));
+  const known = refRecord(f.el, args);
+  if (!known) return null;
+  known.role = role;
+  known.name = name;
+  const ref = args.prefix + known.n;
+  const head = `{"ref":"${ref}","role":"${role}","name":${JSON.stringify(name)}`;
+  const fields = fieldsOf(entry, args);
+  const body = JSON.stringify(fields);
+  const causal = causalOf(f.el, args);
+  let tail = body === '{}' ? '' : ',' + body.slice(1, -1);
+  const key = head + tail;
+  if (causal) tail += ',' + JSON.stringify(causal).slice(1, -1);
+  const rest = restOf(entry, args);
+  if (rest !== '{}') tail += ',' + rest.slice(1, -1);
+  tail += '}';
+  return { ref, depth: entry.depth, head, tail, key: key + rest, frame: frameOfEntry(entry), size: head.length + tail.length + 12 };
+}
+
+/**
+ * A node's fields from `checked` to `unreadable`, in the contract's order.
+ * @param {Entry} entry @param {ReadArgs} args
+ * @returns {Record<string, any>}
+ */
+function fieldsOf(entry, args) {
+  const { f } = entry;
+  /** @type {Record<string, any>} */
+  const s = statesOfFacts(f);
+  if (s.value !== undefined) s.value = cutTo(String(s.value).toWellFormed(), VALUE_CUT);
+  if (s.description !== undefined) s.description = cutTo(safeLine(s.description), URL_CUT);
+  if (s.placeholder !== undefined) s.placeholder = safeName(s.placeholder);
+  if (s.url !== undefined) s.url = cutTo(s.url.toWellFormed(), URL_CUT);
+  if (entry.clickable) s.clickable = true;
+  if (entry.unseen) s.unseen = true;
+  if (entry.scrolls) s.scrollable = scrollLeftOver(f.el, /** @type {CSSStyleDeclaration} */ (styled(f).style)) ?? undefined;
+  const frame = frameOfEntry(entry);
+  if (typeof frame === 'number') s.frame = `f${frame}`;
+  else if (frame === null) s.unreadable = 'its document is not there yet';
+  return s;
+}
+
+/**
+ * A node's last fields, as JSON: `attrs` and `options`.
+ * @param {Entry} entry @param {ReadArgs} args
+ */
+function restOf(entry, args) {
+  const { f } = entry;
+  /** @type {Record<string, any>} */
+  const rest = {};
+  if (args.attrs && args.attrs.length > 0) {
+    /** @type {Record<string, string>} */
+    const attrs = Object.create(null);
+    for (const name of args.attrs) {
+      const value = f.bare ? null : dom.attr(f.el, name);
+      if (value !== null) attrs[name] = cutTo(value.toWellFormed(), VALUE_CUT);
+    }
+    if (Object.keys(attrs).length > 0) rest.attrs = attrs;
+  }
+  if (f.tag === 'select') rest.options = optionsOf(f.el);
+  return JSON.stringify(rest);
+}
+
+/** The labels of a select's options. @param {Element} el @returns {string[]} */
+function optionsOf(el) {
+  const labels = [];
+  for (const option of dom.queryAll(el, 'option')) {
+    if (labels.length >= MAX_OPTIONS) break;
+    labels.push(safeName(folded(dom.optionLabel(option))));
+  }
+  return labels;
+}
+
+/** The number of the frame an entry holds, null if it holds one the daemon has not told of, else undefined.
+ * @param {Entry} entry @returns {number | null | undefined} */
+function frameOfEntry(entry) {
+  const { tag } = entry.f;
+  return entry.text === null && (tag === 'iframe' || tag === 'frame') ? frameNumbers.get(entry.f.el) ?? null : undefined;
+}
+
+/**
+ * How an element came into being, where the page's own past tells: `{new: {ms, px}}` or `{replaced: {ms}}`.
+ * @param {Element} el @param {ReadArgs} args
+ * @returns {Record<string, unknown> | undefined}
+ */
+function causalOf(el, args) {
+  return undefined;
+}
+
+/**
+ * Pixels that can still be scrolled to the right and down; null if there is nothing to scroll.
+ * @param {Element} el @param {CSSStyleDeclaration} style
+ */
+function scrollLeftOver(el, style) {
+  const x = scrollBox.width(el) - scrollBox.clientWidth(el), y = scrollBox.height(el) - scrollBox.clientHeight(el);
+  const scrollsX = x > 1 && /auto|scroll/.test(style.overflowX), scrollsY = y > 1 && /auto|scroll/.test(style.overflowY);
+  if (!scrollsX && !scrollsY) return null;
+  return {
+    x: scrollsX ? Math.max(0, Math.round(x - Math.abs(scrollBox.left(el)))) : 0,
+    y: scrollsY ? Math.max(0, Math.round(y - Math.abs(scrollBox.top(el)))) : 0,
+  };
+}
+
+const scrollBox = Object.freeze({
+  width: getter(Element.prototype, 'scrollWidth'), height: getter(Element.prototype, 'scrollHeight'), clientWidth: getter(Element.prototype, 'clientWidth'),
+  clientHeight: getter(Element.prototype, 'clientHeight'), left: getter(Element.prototype, 'scrollLeft'), top: getter(Element.prototype, 'scrollTop'),
+});
+
+/**
+ * The element a call looks at, or why there is none.
+ * @param {{root?: {ref?: number, selector?: string} | null} & Partial<Lease>} args
+ * @returns {Element | {error: string, message: string, hint: string, data: unknown}}
+ */
+function rootOfArgs(args) {
+  const { root } = args;
+  if (!root) return document.documentElement;
+  if (root.ref !== undefined) {
+    const el = elementOf(root.ref);
+    if (el) return el;
+    const was = rememberedOf(root.ref);
+    const what = was ? ` (${was.role} ${JSON.stringify(cutTo(was.name, 80))})` : '';
+    return { error: 'stale_ref', message: `${args.prefix ?? 'n'}${root.ref}${what} is no longer in the page`, hint: 'read again', data: { why: 'removed' } };
+  }
+  const selector = root.selector ?? '';
+  /** @type {Element[]} */
+  let found;
+  try {
+    found = [...dom.queryAll(document, selector)];
+  } catch {
+    return { error: 'bad_request', message: `root: ${JSON.stringify(cutTo(selector, 80))} is no CSS selector`, hint: 'give a valid selector or a ref', data: { argument: 'root' } };
+  }
+  if (found.length === 0) found = queryShadows(selector);
+  if (found.length === 1) return found[0];
+  if (found.length === 0) return { error: 'not_found', message: `no element matches ${JSON.stringify(cutTo(selector, 80))}`, hint: 'read without root to see what is there', data: {} };
+  const lease = /** @type {Lease} */ (args);
+  const candidates = found.slice(0, 5).map((el) => describe(el, lease));
+  return {
+    error: 'ambiguous', message: `${found.length} elements match ${JSON.stringify(cutTo(selector, 80))}`, hint: 'use one of the refs',
+    data: { count: found.length, candidates, next: lease.next },
+  };
+}
+
+/** What matches within shadow roots we can see. @param {string} selector @returns {Element[]} */
+function queryShadows(selector) {
+  /** @type {Element[]} */
+  const found = [];
+  /** @type {Node[]} */
+  const roots = [document];
+  for (let root = roots.pop(); root; root = roots.pop()) {
+    for (const el of dom.queryAll(root, '*')) {
+      const inner = shadowOf(el);
+      if (!inner) continue;
+      found.push(...dom.queryAll(inner, selector));
+      roots.push(inner);
+    }
+  }
+  return found;
+}
+
+/**
+ * @param {Records} out @param {View} view @param {ReadArgs} args @param {Record<string, unknown>} [more]
+ * @returns {string}
+ */
+function withHeader(out, view, args, more) {
+  const delta = args.snapshot ? sinceSnapshot(out.records, args) : null;
+  const lines = delta ? delta.lines : out.records.map(recordLine);
+  const frames = [];
+  for (let i = 0; i < out.records.length; i++) {
+    const { frame, ref } = out.records[i];
+    if (frame !== undefined) frames.push({ line: delta && delta.base ? delta.lineOf.get(ref) ?? null : i + 1, ref, frame });
+  }
+  const header = {
+    url: location.href.toWellFormed(), title: safeText(document.title), count: out.count, total: out.total, truncated: out.truncated, next: args.next, frames,
+    base: delta ? delta.base : null, ...(delta && delta.base ? { removed: delta.removed } : {}), hidden_roots: view.hiddenRoots, ...more,
+  };
+  lines.unshift(JSON.stringify(header));
+  return lines.join('\n');
+}
+
+/** @param {ViewRecord} record */
+function recordLine(record) {
+  return record.tail === '' ? `${record.depth}\t${record.head}` : `${record.head}\t${record.depth}\t${record.tail}`;
+}
