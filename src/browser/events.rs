@@ -8,6 +8,9 @@ use super::state::Change;
 use super::{Browser, PAGE_SCRIPT, Running, Tab, WORLD, dialogs};
 use crate::cdp::{Event, FrameId, SessionId, emulation, inspector, network, page, runtime, target};
 
+/// The viewport of a browser without windows, in CSS pixels.
+const VIEWPORT: (i64, i64) = (1280, 720);
+
 /// Pages only: workers and the browser's own targets are not ours to stop.
 pub(super) fn only_pages() -> target::TargetFilter {
     filter("page")
@@ -229,6 +232,17 @@ fn set_up(running: &Running, cdp_session: &SessionId, page: bool) {
     connection.send(to, &frames).forget();
     let focus = emulation::SetFocusEmulationEnabled { enabled: true };
     connection.send(to, &focus).forget();
+    if page && !running.headed {
+        // Without a window there is no size that a person chose.
+        let size = emulation::SetDeviceMetricsOverride {
+            width: VIEWPORT.0,
+            height: VIEWPORT.1,
+            device_scale_factor: 0.0,
+            mobile: false,
+            ..Default::default()
+        };
+        connection.send(to, &size).forget();
+    }
     if page {
         let choosers = page::SetInterceptFileChooserDialog {
             enabled: true,

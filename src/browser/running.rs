@@ -23,6 +23,8 @@ pub struct Running {
     pub connection: Connection,
     /// Whether it is a headless shell.
     pub headless_shell: bool,
+    /// Whether it shows windows.
+    pub headed: bool,
     process: Arc<Process>,
     profile: Mutex<Option<Profile>>,
     /// Turns true once nothing of this life is left.
@@ -56,6 +58,7 @@ pub(super) async fn start(browser: &Arc<Browser>, deadline: Instant) -> Result<A
         generation: browser.inner().generation + 1,
         connection,
         headless_shell,
+        headed: browser.options.headed,
         process: Arc::new(process),
         profile: Mutex::new(Some(profile)),
         over: watch::Sender::new(false),

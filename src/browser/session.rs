@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::running::lost;
 use super::{Browser, Running, Tab};
-use crate::cdp::{BrowserContextId, FrameId, storage, target};
+use crate::cdp::{BrowserContextId, FrameId, page, storage, target};
 use crate::error::{Code, Error, Result};
 use crate::wire::{DEFAULT_SESSION, Ref, TabId};
 
@@ -318,7 +318,9 @@ impl Session {
             Err(error) => Err(lost("opening a tab", error)),
         };
         self.inner().expected = None;
-        live
+        live?;
+        // A navigation that begins before the page has heard what it must tell would go untold.
+        tab.cdp(&page::GetFrameTree::default(), by).await.map(drop)
     }
 
     /// Closes its tabs and disposes of its context; `default`'s storage is cleared unless the

@@ -38,7 +38,10 @@ fn simplify(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(simplify),
         Value::Object(object) => {
-            object.remove("format");
+            // Rust's number types; a property may have that name too.
+            if object.get("format").is_some_and(Value::is_string) {
+                object.remove("format");
+            }
             if object.get("default").is_some_and(Value::is_null) {
                 object.remove("default");
             }
