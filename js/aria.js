@@ -7,6 +7,9 @@
  * @property {Element} el
  * @property {string} tag local name; `svg:` or `math:` before those of SVG and MathML
  * @property {boolean} bare has no attribute
+ * @property {Node | null} root tree it stands in, once asked for
+ * @property {boolean} plain children in the flat tree are those of the DOM
+ * @property {number} skips 1 if its contents are skipped (content-visibility), -1 unknown
  * @property {boolean} hasRole has a `role` attribute
  * @property {boolean} hasAria has an `aria-` attribute
  * @property {boolean} hasTitle has a `title` attribute
@@ -24,17 +27,18 @@
  * @property {string | undefined} name
  * @property {string} nameFrom which step gave the name: '' until computed
  * @property {string | undefined} piece its text within another's name
- * @property {boolean} busy its name is being computed
  */
 
 /** @typedef {object} Reading
  * @property {Map<Element, Facts>} facts
  * @property {Map<Node, Map<Element, Element[]>>} labels per root, labels of each control
  * @property {Owns | null} owns
+ * @property {Map<ShadowRoot, Map<Node, Element>>} slots of closed roots
  * @property {Modal | null | undefined} modal the modal dialog that blocks the rest
  * @property {Element | null | undefined} focused
  * @property {CounterValues | null} counters
- * @property {boolean | undefined} generated whether any style sheet may generate content
+ * @property {Map<Element, boolean> | null} maps image maps in use
+ * @property {Generators | null} generators which elements may have generated content
  */
 
 /** @type {Reading | null} */
@@ -43,7 +47,7 @@ let readingDepth = 0;
 
 /** @returns {Reading} */
 function newReading() {
-  return { facts: new Map(), labels: new Map(), owns: null, modal: undefined, focused: undefined, counters: null, generated: undefined };
+  return { facts: new Map(), labels: new Map(), owns: null, slots: new Map(), modal: undefined, focused: undefined, counters: null, maps: null, generators: null };
 }
 
 /** Starts remembering; nests. Every call needs its `endReading`. */
@@ -84,26 +88,58 @@ function factsOf(el) {
   return made;
 }
 
+/** Strings as V8 compares them fastest. What the DOM returns is compared letter
+ * by letter with each `case`; the same text as a property key by address.
+ * @type {Map<string, string>} */
+const interned = new Map();
+
+/** @param {string} text a word of a small vocabulary @returns {string} */
+function intern(text) {
+  const known = interned.get(text);
+  if (known !== undefined) return known;
+  const key = Object.keys({ [text]: 0 })[0];
+  if (interned.size < 2000) interned.set(key, key);
+  return key;
+}
+
 /** @param {Element} el @returns {Facts} */
 function newFacts(el) {
   const ns = dom.namespace(el);
   const local = dom.localName(el);
-  const tag = ns === HTML_NS ? local : ns === SVG_NS ? `svg:${local}` : `math:${local}`;
+  const html = ns === HTML_NS;
+  const tag = intern(html ? local : ns === SVG_NS ? `svg:${local}` : `math:${local}`);
   /** @type {Facts} */
   const f = {
-    el, tag, bare: true, hasRole: false, hasAria: false, hasTitle: false, hasInert: false, hasTab: false, hasEditable: false,
+    el, tag, bare: true, root: null, plain: false, skips: -1,
+    hasRole: false, hasAria: false, hasTitle: false, hasInert: false, hasTab: false, hasEditable: false,
     style: null, display: '', visibility: '', rendered: -1, inherited: -1, up: undefined,
-    role: undefined, native: undefined, name: undefined, nameFrom: '', piece: undefined, busy: false,
+    role: undefined, native: undefined, name: undefined, nameFrom: '', piece: undefined,
   };
+  f.plain = tag !== 'slot' && !(html && shadowOf(el));
   if (!dom.hasAttrs(el)) return f;
   f.bare = false;
   for (const name of dom.attrNames(el)) {
-    if (name.startsWith('aria-')) f.hasAria = true;
-    else if (name === 'role') f.hasRole = true;
-    else if (name === 'title') f.hasTitle = true;
-    else if (name === 'tabindex') f.hasTab = true;
-    else if (name === 'inert') f.hasInert = true;
-    else if (name === 'contenteditable') f.hasEditable = true;
+    switch (intern(name)) {
+      case 'class': case 'id': case 'style': case 'href': case 'src':
+        break;
+      case 'role':
+        f.hasRole = true;
+        break;
+      case 'title':
+        f.hasTitle = true;
+        break;
+      case 'tabindex':
+        f.hasTab = true;
+        break;
+      case 'inert':
+        f.hasInert = true;
+        break;
+      case 'contenteditable':
+        f.hasEditable = true;
+        break;
+      default:
+        if (name.startsWith('aria-')) f.hasAria = true;
+    }
   }
   return f;
 }
@@ -112,8 +148,22 @@ function newFacts(el) {
  * @param {Facts} f @returns {Facts | null} */
 function upOf(f) {
   if (f.up !== undefined) return f.up;
+  const node = dom.parentOf(f.el);
+  if (node !== null && dom.nodeType(node) === 1) {
+    const parent = factsOf(/** @type {Element} */ (node));
+    if (parent.plain) {
+      if (parent.root) f.root = parent.root;
+      return (f.up = parent);
+    }
+  }
   const parent = flatParent(f.el);
   return (f.up = parent ? factsOf(parent) : null);
+}
+
+/** The document or shadow root an element stands in.
+ * @param {Facts} f @returns {Node} */
+function rootOfFacts(f) {
+  return (f.root ??= dom.rootOf(f.el));
 }
 
 /** Reads the computed style once.
@@ -122,8 +172,8 @@ function styled(f) {
   if (f.style) return f;
   const style = dom.styleOf(f.el);
   f.style = style;
-  f.display = style.display;
-  f.visibility = style.visibility;
+  f.display = intern(style.display);
+  f.visibility = intern(style.visibility);
   return f;
 }
 

@@ -10,27 +10,42 @@
  * @property {boolean} hiddenToo the referenced element is hidden, so that its hidden content counts
  * @property {Facts | null} skip the control whose label is read: it is no part of its own name
  * @property {Set<Facts> | null} visited elements used up by a reference within this name
- * @property {number} left characters that may still be gathered
+ * @property {boolean} strict structures within are left out
+ * @property {number} left nodes that may still be looked at
  * @property {number} special times something was met that another walk may see differently
  */
 
 /** @typedef {{f: Facts, kids: Node[], next: number, text: string, before: string, special: number}} Frame */
 
-/** Longest text gathered for one name. Output cuts at 200; `find` looks at what is cut too. */
-const NAME_CHARS = 4000;
+/** Longest text kept of one element. Output cuts at 200; `find` looks at what is
+ * cut too. It holds for each level by itself, so that what is inside is known
+ * when its turn comes, and no element is gone through twice. */
+const NAME_CHARS = 1000;
+
+/** Nodes one walk may look at: what cannot be kept could else cost anew each time. */
+const WALK_NODES = 20000;
 
 /** Elements that never are text. @type {Set<string>} */
 const NO_TEXT = new Set(['script', 'style', 'template', 'noscript', 'head', 'link', 'meta', 'datalist', 'rt', 'rp', 'param', 'source', 'track', 'wbr', 'hr',
   'svg:script', 'svg:style', 'svg:defs', 'svg:metadata', 'svg:desc', 'svg:title', 'svg:symbol', 'math:annotation', 'math:annotation-xml']);
 
 /** Widgets whose content is no part of what surrounds them: what a menu
- * offers is not what its opener is called.
+ * offers is not what its opener is called, nor a branch what its item is.
  * @type {Set<string>} */
-const OPAQUE_ROLES = new Set(['menu', 'menubar', 'dialog', 'alertdialog', 'tree', 'treegrid']);
+const OPAQUE_ROLES = new Set(['menu', 'menubar', 'dialog', 'alertdialog', 'tree', 'treegrid', 'group']);
+
+/** Structures that are not part of a cell's, row's or tree item's name, as in
+ * Chromium: these hold whole pages at times. In a link or heading they count (2H).
+ * @type {Set<string>} */
+const STRUCTURE_ROLES = new Set(['article', 'alert', 'banner', 'blockquote', 'complementary', 'contentinfo', 'feed', 'figure', 'form', 'grid',
+  'log', 'main', 'marquee', 'navigation', 'note', 'radiogroup', 'region', 'search', 'status', 'tablist', 'tabpanel', 'timer', 'toolbar']);
+
+/** Roles named by content that are containers too. @type {Set<string>} */
+const CONTAINER_ROLES = new Set(['cell', 'gridcell', 'row', 'columnheader', 'rowheader', 'treeitem']);
 
 /** @param {Facts} root @returns {Walk} */
 function newWalk(root) {
-  return { root, byReference: false, hiddenToo: false, skip: null, visited: null, left: NAME_CHARS, special: 0 };
+  return { root, byReference: false, hiddenToo: false, skip: null, visited: null, strict: CONTAINER_ROLES.has(root.role ?? ''), left: WALK_NODES, special: 0 };
 }
 
 /** The text of what is in an element, with what CSS puts before and after it.
@@ -42,24 +57,19 @@ function contentText(top, walk) {
   const stack = [openFrame(top, walk)];
   for (;;) {
     const frame = stack[stack.length - 1];
-    if (walk.left > 0 && frame.next < frame.kids.length) {
+    if (frame.next < frame.kids.length && frame.text.length < NAME_CHARS && walk.left-- > 0) {
       const node = frame.kids[frame.next++];
       if (dom.nodeType(node) !== 1) {
         if (isUnseen(frame.f, walk)) continue;
-        const text = shownText(dom.textOf(node), frame.f);
-        walk.left -= text.length;
-        frame.text += text;
+        // Indentation is no text: it must not use up the room there is.
+        frame.text += shownText(cut(dom.textOf(node).replace(/[\t\n\f\r ]{2,}/g, ' ')), frame.f);
         continue;
       }
       const f = factsOf(/** @type {Element} */ (node));
       const whole = wholeText(f, walk);
-      if (whole !== null) {
-        walk.left -= whole.length;
-        frame.text += whole;
-      } else if (f.piece !== undefined && isPlain(walk)) {
-        walk.left -= f.piece.length;
-        frame.text += asChild(f, f.piece);
-      } else stack.push(openFrame(f, walk));
+      if (whole !== null) frame.text += whole;
+      else if (f.piece !== undefined && isPlain(walk)) frame.text += asChild(f, f.piece);
+      else stack.push(openFrame(f, walk));
       continue;
     }
     stack.pop();
@@ -67,17 +77,22 @@ function contentText(top, walk) {
     let inner = frame.text;
     // accname 2I: a label without text has its tooltip for it.
     if (f.tag === 'label' && f.hasTitle && !isText(inner)) inner = ` ${dom.attr(f.el, 'title')} `;
-    const text = frame.before + inner + (isUnseen(f, walk) ? '' : generatedText(f, '::after'));
+    const text = cut(frame.before + inner) + (isUnseen(f, walk) ? '' : generatedText(f, '::after'));
     if (isPlain(walk) && walk.left > 0 && walk.special === frame.special) f.piece = text;
     if (stack.length === 0) return text;
     stack[stack.length - 1].text += asChild(f, text);
   }
 }
 
+/** @param {string} text @returns {string} */
+function cut(text) {
+  return text.length > NAME_CHARS ? text.slice(0, NAME_CHARS) : text;
+}
+
 /** @param {Facts} f @param {Walk} walk @returns {Frame} */
 function openFrame(f, walk) {
   const before = isUnseen(f, walk) ? '' : generatedText(f, '::before');
-  return { f, kids: ariaChildrenOf(f.el), next: 0, text: '', before, special: walk.special };
+  return { f, kids: ariaChildren(f), next: 0, text: '', before, special: walk.special };
 }
 
 /** Whether a walk sees what any walk without references sees: its pieces can be kept.
@@ -108,7 +123,7 @@ function asChild(f, text) {
 function isBlock(f) {
   switch (styled(f).display) {
     case 'inline': case 'contents': case 'none': case 'ruby': case 'ruby-text': case 'math':
-      return f.tag.startsWith('svg:') && f.tag === 'svg:text';
+      return f.tag === 'svg:text' || f.tag === 'canvas';
     default:
       return true;
   }
@@ -152,6 +167,10 @@ function wholeText(f, walk) {
   if (CHILDLESS.has(f.tag)) return f.hasTitle ? ` ${dom.attr(f.el, 'title')} ` : ' ';
   if (f.hasRole || f.tag === 'dialog') {
     if (OPAQUE_ROLES.has(roleOfFacts(f))) return ' ';
+  }
+  if (walk.strict && STRUCTURE_ROLES.has(roleOfFacts(f))) {
+    walk.special++;
+    return ' ';
   }
   return null;
 }

@@ -12,7 +12,7 @@ const LABELABLE = new Set(['button', 'input', 'meter', 'output', 'progress', 'se
  * @param {Facts} f @returns {Element[]} */
 function labelsOf(f) {
   const r = reading();
-  const root = dom.rootOf(f.el);
+  const root = rootOfFacts(f);
   let map = r.labels.get(root);
   if (!map) {
     map = new Map();

@@ -15,15 +15,6 @@ function generatedText(f, pseudo) {
   return display === 'inline' ? text : ` ${text} `;
 }
 
-/** Asking for a pseudo-element costs a style resolution: without any style
- * sheet only a `q` has one.
- * @param {Facts} f @returns {boolean} */
-function mayGenerate(f) {
-  const r = reading();
-  r.generated ??= document.styleSheets.length > 0 || document.adoptedStyleSheets.length > 0;
-  return r.generated || f.tag === 'q' || dom.rootOf(f.el) !== document;
-}
-
 /** The text of a computed `content` value.
  * @param {string} content @param {Facts} f @param {string} pseudo @returns {string} */
 function contentValueText(content, f, pseudo) {

@@ -83,14 +83,14 @@ function nativeRangeValue(f) {
 /** The first element in the accessibility subtree that fits; looks at 2000 at most.
  * @param {Facts} top @param {(f: Facts) => boolean} fits @returns {Facts | null} */
 function firstWithin(top, fits) {
-  const stack = ariaChildrenOf(top.el).reverse();
+  const stack = ariaChildren(top).reverse();
   for (let looked = 0; looked < 2000; looked++) {
     const node = stack.pop();
     if (!node) return null;
     if (dom.nodeType(node) !== 1) continue;
     const f = factsOf(/** @type {Element} */ (node));
     if (fits(f)) return f;
-    const kids = ariaChildrenOf(f.el);
+    const kids = ariaChildren(f);
     for (let i = kids.length - 1; i >= 0; i--) stack.push(kids[i]);
   }
   return null;

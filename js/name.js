@@ -59,6 +59,7 @@ const TEXT_TAGS = new Set(['div', 'span', 'b', 'i', 'u', 'small', 'body', 'label
 
 /** @param {Facts} f @returns {Named} */
 function computeName(f) {
+  const role = roleOfFacts(f);
   const walk = newWalk(f);
   if (f.hasAria) {
     // 2B
@@ -71,7 +72,6 @@ function computeName(f) {
   // 2E
   const host = hostName(f, walk);
   if (host) return host;
-  const role = roleOfFacts(f);
   // 2F
   if (namedByContent(f, role)) {
     const text = folded(contentText(f, walk));

@@ -92,7 +92,7 @@ function foldTexts(view) {
   const { entries } = view;
   for (let i = 0; i < entries.length; i++) {
     const entry = entries[i];
-    if (entry.dead || !entry.clickable || entry.text !== null || !SILENT_ROLES.has(entry.role) || nameOfFacts(entry.f) !== '') continue;
+    if (entry.dead || !entry.clickable || entry.text !== null || !SILENT_ROLES.has(entry.role) || isEditingHost(entry.f) || nameOfFacts(entry.f) !== '') continue;
     let end = i + 1, length = 0;
     while (end < entries.length && entries[end].text !== null && entries[end].parent === entry) length += /** @type {string} */ (entries[end++].text).length + 1;
     // Something else stands in it: its text stays apart.

@@ -151,7 +151,7 @@ function svgRole(f) {
   if (local === 'image') return svgTitle(f) === '' && !hasAuthorName(f) && svgTitleElement(f) ? 'none' : 'img';
   const named = NAMED_SVG_ROLES[local];
   if (named === undefined) return 'generic';
-  return hasAuthorName(f) || isText(svgTitle(f)) ? named : 'generic';
+  return hasAuthorName(f) || isText(svgTitle(f)) || hasDescription(f) ? named : 'generic';
 }
 
 /** SVG-AAM: the title child, in the first of its kind.
@@ -159,6 +159,12 @@ function svgRole(f) {
 function svgTitleElement(f) {
   for (let el = dom.firstElement(f.el); el; el = dom.nextElement(el)) if (dom.localName(el) === 'title') return el;
   return null;
+}
+
+/** @param {Facts} f @returns {boolean} */
+function hasDescription(f) {
+  for (let el = dom.firstElement(f.el); el; el = dom.nextElement(el)) if (dom.localName(el) === 'desc') return true;
+  return false;
 }
 
 /** @param {Facts} f @returns {string} */

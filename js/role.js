@@ -32,11 +32,23 @@ function hasPresentationalChildren(role) {
   return LEAF_ROLES.has(role);
 }
 
+/** Roles that wait for other roles, one within another. Past it the element's
+ * own kind decides, so that no page can exhaust the stack. */
+const MAX_NESTED_ROLES = 100;
+let nestedRoles = 0;
+
 /** @param {Facts} f @returns {string} */
 function roleOfFacts(f) {
   if (f.role !== undefined) return f.role;
-  f.role = nativeRole0(f);
-  f.role = computeRole(f);
+  const provisional = nativeRole0(f);
+  if (nestedRoles >= MAX_NESTED_ROLES) return provisional;
+  f.role = provisional;
+  nestedRoles++;
+  try {
+    f.role = computeRole(f);
+  } finally {
+    nestedRoles--;
+  }
   return f.role;
 }
 

@@ -49,7 +49,8 @@ function statesOfFacts(f) {
     if (checked !== undefined) s.checked = checked;
   }
   if (role === 'button' && f.hasAria) {
-    const pressed = tristate(ariaToken(f, 'aria-pressed'));
+    const token = tristate(ariaToken(f, 'aria-pressed'));
+    const pressed = token !== undefined && f.tag === 'input' && dom.inputType(f.el) === 'checkbox' ? dom.checked(f.el) : token;
     if (pressed !== undefined) s.pressed = pressed;
   }
   const value = valueOf(f, role);
@@ -79,7 +80,7 @@ function statesOfFacts(f) {
   }
   fieldFlags(f, role, s);
   if (focusedNow() === f.el) s.focused = true;
-  if (f.tag === 'textarea' || (role === 'textbox' && f.hasAria && ariaToken(f, 'aria-multiline') === 'true')) s.multiline = true;
+  if (f.tag === 'textarea' || (role === 'textbox' && f.tag !== 'input' && (ariaToken(f, 'aria-multiline') === 'true' || isEditingHost(f)))) s.multiline = true;
   return s;
 }
 
@@ -106,7 +107,14 @@ function fieldFlags(f, role, s) {
     if ((native && f.tag !== 'select' && !f.bare && dom.hasAttr(f.el, 'readonly')) || ariaToken(f, 'aria-readonly') === 'true') s.readonly = true;
   }
   const invalid = ariaToken(f, 'aria-invalid');
-  if (invalid !== '' ? invalid !== 'false' : native && dom.matches(f.el, ':invalid')) s.invalid = true;
+  if (invalid !== '' ? invalid !== 'false' : native && isInvalid(f)) s.invalid = true;
+}
+
+/** HTML 4.10.18.3, but that a field nobody has touched is not yet wrong for being empty.
+ * @param {Facts} f @returns {boolean} */
+function isInvalid(f) {
+  if (!dom.matches(f.el, ':invalid')) return false;
+  return f.tag === 'select' || dom.value(f.el) !== '' || dom.matches(f.el, ':user-invalid');
 }
 
 /** Whether an element is disabled: by HTML, or by aria-disabled on it or, for

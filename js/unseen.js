@@ -10,11 +10,12 @@
  * @property {boolean} gone clipped to nothing
  * @property {Box | null} clip what of the viewport its content may paint on, null for all of it
  * @property {Box | null} outer the same for absolutely positioned content
- * @property {number[] | null} back colour behind its text (r, g, b), null if a picture or a gradient is
+ * @property {number[]} back colour behind its text (r, g, b), pictures and gradients apart
  * @property {Level | null} backFrom
- * @property {string} color of its text as computed
  * @property {boolean | undefined} blends whether its text has the colour of what is behind it
  * @property {boolean} fixed
+ * @property {boolean} placed positioned itself
+ * @property {boolean | undefined} away whether its own box is out of reach
  */
 /** @typedef {{l: number, t: number, r: number, b: number}} Box */
 
@@ -33,8 +34,7 @@ function isTextUnseen(level) {
   const size = style.fontSize;
   if (size.length < 6 && parseFloat(size) <= 1) return true;
   visual.blends ??= blends(level, visual, style);
-  if (visual.blends) return true;
-  return f.display !== 'contents' && isOutOfReach(level, visual, style);
+  return visual.blends || isAway(level, visual);
 }
 
 /** @param {Level} level @returns {Visual} */
@@ -59,12 +59,15 @@ function visualWithin(level, up) {
   const style = /** @type {CSSStyleDeclaration} */ (styled(f).style);
   /** @type {Visual} */
   const v = {
-    clear: up ? up.clear : false, gone: up ? up.gone : false, clip: up ? up.clip : null, outer: up ? up.outer : null, back: up ? up.back : WHITE,
-    backFrom: up ? up.backFrom : null, color: style.color, blends: undefined, fixed: up ? up.fixed : false,
+    clear: up ? up.clear : false, gone: up ? up.gone : false, clip: up ? up.clip : null, outer: up ? up.outer : null, back: up ? up.back : WHITE, backFrom: up ? up.backFrom : null,
+    blends: undefined, fixed: up ? up.fixed : false, placed: false, away: undefined,
   };
   if (!v.clear && style.opacity === '0') v.clear = true;
-  const position = style.position;
+  // What is positioned is never inline but relatively so.
+  const inline = f.display === 'inline';
+  const position = inline ? 'static' : style.position;
   if (position !== 'static') {
+    v.placed = true;
     if (position === 'absolute') v.clip = v.outer;
     else if (position === 'fixed') {
       v.clip = v.outer = null;
@@ -75,18 +78,13 @@ function visualWithin(level, up) {
   const background = style.backgroundColor;
   if (background !== 'rgba(0, 0, 0, 0)') {
     const [r, g, b, a] = colourOf(background);
-    if (a >= 1) v.back = [r, g, b];
-    else if (v.back) v.back = [r * a + v.back[0] * (1 - a), g * a + v.back[1] * (1 - a), b * a + v.back[2] * (1 - a)];
-    v.backFrom = level;
+    const { back } = v;
+    v.back = a >= 1 ? [r, g, b] : [r * a + back[0] * (1 - a), g * a + back[1] * (1 - a), b * a + back[2] * (1 - a)];
+    if (a > 0) v.backFrom = level;
   }
-  if (style.backgroundImage !== 'none') {
-    v.back = null;
-    v.backFrom = level;
-  }
-  // Same colours, same verdict.
-  if (up && v.color === up.color && v.backFrom === up.backFrom && up.blends === false) v.blends = false;
-  const overflow = style.overflow;
-  if (overflow !== 'visible' && f.tag !== 'body' && f.tag !== 'html' && f.display !== 'inline') {
+  if (inline) return v;
+  const overflow = (level.overflow ??= style.overflow);
+  if (overflow !== 'visible' && f.tag !== 'body' && f.tag !== 'html') {
     const { left, top, right, bottom } = dom.rectOf(f.el);
     const box = { l: left, t: top, r: right, b: bottom };
     const scrolls = overflow.includes('auto') || overflow.includes('scroll');
@@ -136,18 +134,39 @@ function overlaps(a, b) {
 }
 
 /**
- * Whether an element's box lies outside of what clips it, or where no scrolling leads.
- * @param {Level} level @param {Visual} visual @param {CSSStyleDeclaration} style
+ * Whether an element's box lies outside of what clips it, or where no scrolling leads. A box within a line is where its
+ * line is: its block is asked.
+ * @param {Level} level @param {Visual} visual
+ * @returns {boolean}
  */
-function isOutOfReach(level, visual, style) {
+function isAway(level, visual) {
+  if (visual.away !== undefined) return visual.away;
+  const { f, up } = level;
+  if (up && (f.display === 'contents' || (f.display === 'inline' && !visual.placed))) {
+    const above = visualOf(up);
+    if (above.away === undefined && (up.f.display === 'inline' || up.f.display === 'contents')) {
+      // Deep in lines: measure here rather than climb.
+      return (visual.away = isOutOfReach(level, visual));
+    }
+    return (visual.away = isAway(up, above));
+  }
+  return (visual.away = isOutOfReach(level, visual));
+}
+
+/** @param {Level} level @param {Visual} visual */
+function isOutOfReach(level, visual) {
   const rect = dom.rectOf(level.f.el);
-  const { left, top, right, bottom } = rect;
-  if (visual.clip && !overlaps(visual.clip, { l: left, t: top, r: right, b: bottom })) return true;
-  if (right - left === 0 && bottom - top === 0) return false;
+  const bottom = rect.bottom, right = rect.right;
+  if (visual.clip) {
+    const left = rect.left, top = rect.top;
+    if (!overlaps(visual.clip, { l: left, t: top, r: right, b: bottom })) return right - left > 0 || bottom - top > 0 || visual.clip.r - visual.clip.l <= 1;
+  }
   // Text pushed out of its own box: image replacement by a far indent.
-  const indent = style.textIndent;
+  const indent = /** @type {CSSStyleDeclaration} */ (level.f.style).textIndent;
   if (indent[0] === '-' && parseFloat(indent) < -500) return true;
-  if (visual.fixed) return right <= 0 || bottom <= 0 || left >= innerWidth || top >= innerHeight;
+  if (bottom > 0 && right > 0) return visual.fixed && (rect.left >= innerWidth || rect.top >= innerHeight);
+  if (rect.width === 0 && rect.height === 0) return false;
+  if (visual.fixed) return true;
   if (bottom + scrollY <= 0) return true;
   return right + scrollX <= 0 && !isScrolledInside(level);
 }
@@ -179,17 +198,14 @@ function colourOf(css) {
  * @param {Level} level @param {Visual} visual @param {CSSStyleDeclaration} style
  */
 function blends(level, visual, style) {
-  const [r, g, b, a] = colourOf(visual.color);
-  if (a > 0 && !visual.back) return false;
-  if (a === 0 || !visual.back) {
-    // Transparent letters may show a background cut to their shape, or a shadow.
-    return a === 0 && style.textShadow === 'none' && style.getPropertyValue('-webkit-text-fill-color') === visual.color && !isTextMask(level);
-  }
-  const back = visual.back;
+  const color = style.color;
+  const [r, g, b, a] = colourOf(color);
+  const { back } = visual;
   const far = (Math.abs(r - back[0]) + Math.abs(g - back[1]) + Math.abs(b - back[2])) * a;
   if (!(far < SAME_COLOUR)) return false;
-  if (style.textShadow !== 'none' || style.getPropertyValue('-webkit-text-fill-color') !== visual.color) return false;
-  return !hasPictureBehind(level, visual);
+  if (style.textShadow !== 'none' || style.getPropertyValue('-webkit-text-fill-color') !== color) return false;
+  // Transparent letters may show a background cut to their shape.
+  return a === 0 ? !isTextMask(level) : !hasPictureBehind(level, visual);
 }
 
 /** @param {Level} level */
@@ -208,7 +224,7 @@ function hasPictureBehind(level, visual) {
   const rect = dom.rectOf(level.f.el);
   const x = (rect.left + rect.right) / 2, y = (rect.top + rect.bottom) / 2;
   for (let at = /** @type {Level | null} */ (level), steps = 0; at && steps < 12; at = at.up, steps++) {
-    if (paintsGenerated(at.f.el)) return true;
+    if (at.f.style?.backgroundImage !== 'none' || paintsGenerated(at.f.el)) return true;
     if (at === visual.backFrom) return false;
     let seen = 0;
     for (let el = dom.previousElement(at.f.el); el && seen < 20; el = dom.previousElement(el), seen++) if (paintsAt(el, x, y)) return true;

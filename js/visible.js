@@ -70,15 +70,45 @@ function rendersWithin(f, parent) {
   if (parent) {
     if (parent.rendered === 0 && !(modal && isFlatInside(modal.dialog, parent.el) && isDisplayed(parent))) return false;
     if (CHILDLESS.has(parent.tag)) return false;
+    // HTML 15.5.16: a select shows its options only; its own button is drawn when the author styles it.
+    if (parent.tag === 'select' && f.tag === 'button' && !/^base/.test(/** @type {any} */ (styled(parent).style).appearance)) return false;
     if (parent.tag === 'details' && !dom.detailsOpen(parent.el) && !isSummary(f, parent)) return false;
     // CSS Containment 4.1: skipped contents, `hidden=until-found` among them.
-    if (/** @type {any} */ (parent.style)?.contentVisibility === 'hidden') return false;
+    if (skipsContents(parent)) return false;
   } else if (f.el !== document.documentElement) return false;
   styled(f);
-  if (f.display === 'none' && f.tag !== 'area') return false;
+  if (f.tag === 'area') {
+    if (!isMapShown(f)) return false;
+  } else if (f.display === 'none') return false;
   if (f.hasInert) return false;
   if (modal) return isFlatInside(f.el, modal.dialog) || isFlatInside(modal.dialog, f.el);
   return true;
+}
+
+/** @param {Facts} f @returns {boolean} */
+function skipsContents(f) {
+  if (f.skips < 0) f.skips = /** @type {any} */ (styled(f).style).contentVisibility === 'hidden' ? 1 : 0;
+  return f.skips === 1;
+}
+
+/** Whether an area's image map is in use by an image that is shown.
+ * @param {Facts} f @returns {boolean} */
+function isMapShown(f) {
+  const maps = (reading().maps ??= new Map());
+  let map = upOf(f);
+  while (map && map.tag !== 'map') map = upOf(map);
+  if (!map) return false;
+  const known = maps.get(map.el);
+  if (known !== undefined) return known;
+  maps.set(map.el, false);
+  const name = dom.attr(map.el, 'name') ?? dom.attr(map.el, 'id') ?? '';
+  for (const img of dom.queryAll(dom.rootOf(map.el), '[usemap]')) {
+    if (dom.attr(img, 'usemap') === `#${name}` && !factsHidden(factsOf(img))) {
+      maps.set(map.el, true);
+      return true;
+    }
+  }
+  return false;
 }
 
 /** @param {Facts} f @returns {boolean} */

@@ -45,6 +45,8 @@
  * @property {number} at
  * @property {Level | null} up
  * @property {Visual | null} visual
+ * @property {string | undefined} overflow computed, once asked for
+ * @property {boolean | undefined} shows what is rendered in it is plainly rendered, but for itself
  */
 
 /**
@@ -75,7 +77,7 @@ const SILENT_ROLES = new Set(['generic', 'none', 'paragraph', 'strong', 'emphasi
 /** Elements that always have a ref. @type {Set<string>} */
 const ALWAYS_TAGS = new Set(['img', 'canvas', 'video', 'audio', 'iframe', 'frame', 'svg:image']);
 /** @type {Set<string>} */
-const NEVER_TAGS = new Set(['script', 'style', 'template', 'head', 'link', 'meta', 'title', 'base', 'datalist', 'param', 'source', 'track', 'svg:title', 'svg:desc', 'svg:defs',
+const NEVER_TAGS = new Set(['script', 'style', 'template', 'noscript', 'head', 'link', 'meta', 'title', 'base', 'datalist', 'param', 'source', 'track', 'svg:title', 'svg:desc', 'svg:defs',
   'svg:style', 'svg:script', 'svg:metadata', 'svg:symbol', 'svg:clipPath', 'svg:mask', 'svg:linearGradient', 'svg:radialGradient', 'svg:pattern', 'svg:marker']);
 /** A text longer than a name may be is several texts, cut between words. */
 const TEXT_PIECE = 200;
@@ -143,6 +145,7 @@ function enter(view, el, up) {
   const { tag } = f;
   if (NEVER_TAGS.has(tag)) return null;
   if (up && f.up === undefined && view.owns.ownerOf.size === 0) f.up = up.f;
+  if (up && f.rendered < 0 && (up.shows ??= showsChildren(up.f))) f.rendered = (styled(f).display !== 'none' || tag === 'area') && !f.hasInert ? 1 : 0;
   if (!isRendered(f)) {
     // A modal dialog is shown though what is around it is not (HTML 6.4.2).
     const modal = modalNow();
@@ -163,6 +166,7 @@ function enter(view, el, up) {
   const level = {
     f, entry: up ? up.entry : null, hold: up ? up.hold : null, holder: up ? up.holder : null, block, leaf: up ? up.leaf : false, acting: up ? up.acting : false,
     hand: false, own: null, actingBefore: view.acting, next: null, list: null, at: 0, up, visual: null,
+    overflow: undefined, shows: undefined,
   };
   const beyond = view.refs > view.capRefs || view.chars > view.capChars;
   level.hand = style.cursor === 'pointer';
@@ -172,13 +176,22 @@ function enter(view, el, up) {
     const named = view.labelling.get(el);
     if (named) for (const each of named) level.hold = { name: nameOfFacts(factsOf(each)), how: 'words', up: level.hold };
   }
-  if (mayHideRoot(f)) view.hiddenRoots++;
   if (CHILDLESS.has(tag)) {
     leave(view, level);
     return null;
   }
   open(view, level);
+  if ((!level.next || tag.includes('-')) && mayHideRoot(f)) view.hiddenRoots++;
   return level;
+}
+
+/**
+ * Whether the children of an element are rendered wherever their own style lets them; else `isRendered` knows.
+ * @param {Facts} f
+ */
+function showsChildren(f) {
+  return f.rendered === 1 && f.tag !== 'details' && !modalNow() && !CHILDLESS.has(f.tag)
+    && /** @type {CSSStyleDeclaration} */ (styled(f).style).contentVisibility !== 'hidden';
 }
 
 /**
@@ -194,12 +207,12 @@ function judge(view, level, style, beyond) {
   if (!acting) {
     const listens = listensToClicks(f) && !(f.tag === 'label' && dom.labelControl(f.el));
     const focusable = isFocusable(f) && f.tag !== 'iframe';
-    clickable = listens || (focusable && silent && dom.tabIndex(f.el) >= 0);
+    clickable = listens || (focusable && silent && (dom.tabIndex(f.el) >= 0 || isEditingHost(f)));
     acting = listens || focusable;
     // A hand that begins here, over nothing that acts and in nothing that does.
     if (!acting && level.hand && !level.acting && !(up && up.hand) && f.tag !== 'label' && f.tag !== 'body' && f.tag !== 'html') clickable = hand = true;
   }
-  const scrolls = scrollsItself(f, style);
+  const scrolls = scrollsItself(level, style);
   const always = ALWAYS_TAGS.has(f.tag);
   let wanted = acting || clickable || always || scrolls;
   if (!wanted && !level.leaf) {
@@ -331,6 +344,8 @@ function leave(view, level) {
 function takeText(view, level, data) {
   if (level.f.visibility !== 'visible' && level.f.tag !== 'option') return;
   if (view.refs > view.capRefs || view.chars > view.capChars) return;
+  // HTML 4.11.1: of a closed details only the summary is shown.
+  if (level.f.tag === 'details' && !dom.detailsOpen(level.f.el)) return;
   if (!/[^\t\n\f\r ]/.test(data)) {
     if (view.run) view.run.text += ' ';
     return;
@@ -409,10 +424,11 @@ function isWordChar(c) {
   return /[\p{L}\p{N}]/u.test(c);
 }
 
-/** Whether an element is a scroll container with something to scroll. @param {Facts} f @param {CSSStyleDeclaration} style */
-function scrollsItself(f, style) {
+/** Whether an element is a scroll container with something to scroll. @param {Level} level @param {CSSStyleDeclaration} style */
+function scrollsItself(level, style) {
+  const { f } = level;
   if (f.display === 'inline' || f.tag === 'body' || f.tag === 'html') return false;
-  const overflow = style.overflow;
+  const overflow = (level.overflow ??= style.overflow);
   if (overflow === 'visible' || overflow === 'hidden' || overflow === 'clip' || (!overflow.includes('auto') && !overflow.includes('scroll'))) return false;
   const left = scrollLeftOver(f.el, style);
   return left !== null;
