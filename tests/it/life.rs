@@ -256,18 +256,21 @@ fn no_request_is_lost_in_the_idle_moment_of_its_own_socket() {
                 Ok(stream) => break stream,
                 Err(_) => {
                     // As a client does that finds none: start one, and wait for its socket.
-                    let child = command(dir.path())
+                    let mut child = command(dir.path())
                         .arg("--socket")
                         .arg(&path)
                         .args(["--idle-secs", &format!("0.0{IDLE_MS}")])
                         .stderr(Stdio::piped())
                         .spawn()
                         .unwrap();
-                    daemons.push(child);
                     let until = Instant::now() + Duration::from_secs(10);
-                    while !path.exists() && Instant::now() < until {
+                    // It may have come and gone before this thread looks.
+                    while !path.exists() && child.try_wait().unwrap().is_none() {
+                        assert!(Instant::now() < until, "no daemon starts");
                         std::thread::sleep(Duration::from_millis(1));
                     }
+                    daemons.push(child);
+                    assert!(daemons.len() < 2000, "daemons do not stay");
                 }
             }
         };
