@@ -7,23 +7,26 @@
  * @property {Set<Node>} roots trees already looked through
  */
 
-/** The moves within the tree an element stands in, and those found before.
- * @param {Facts} f @returns {Owns} */
+/** The moves within the tree a node stands in, and those found before. Within a reading.
+ * @param {Node} node @returns {Owns} */
+function ownsAround(node) {
+  return ownsIn(dom.rootOf(node));
+}
+
+/** @param {Facts} f @returns {Owns} */
 function ownsOf(f) {
+  return ownsIn(rootOfFacts(f));
+}
+
+/** @param {Node} root @returns {Owns} */
+function ownsIn(root) {
   const r = reading();
   r.owns ??= { ownerOf: new Map(), ownedBy: new Map(), roots: new Set() };
-  const root = rootOfFacts(f);
   if (!r.owns.roots.has(root)) {
     r.owns.roots.add(root);
     for (const owner of dom.queryAll(root, '[aria-owns]')) addOwner(r.owns, owner);
   }
   return r.owns;
-}
-
-/** The same for who has an element only. Within a reading.
- * @param {Element} el @returns {Owns} */
-function ownsAround(el) {
-  return ownsOf(factsOf(el));
 }
 
 /** @param {Owns} owns @param {Element} owner */

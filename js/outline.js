@@ -9,7 +9,7 @@
 function outlineRecord(entry, args) {
   if (entry.text !== null) {
     const head = `text ${JSON.stringify(safeLine(entry.text))}${entry.unseen ? ' {unseen}' : ''}`;
-    return { ref: '', depth: entry.depth, head, tail: '', key: head, frame: undefined, size: head.length + 2 * entry.depth + 1 };
+    return { entry, ref: '', depth: entry.depth, head, tail: '', key: textKey(entry), frame: undefined, size: head.length + 2 * entry.depth + 1 };
   }
   const { f, role } = entry;
   const name = safeName(nameOfFacts(f));
@@ -19,7 +19,8 @@ function outlineRecord(entry, args) {
   known.name = name;
   const ref = args.prefix + known.n;
   const s = fieldsOf(entry, args);
-  const rest = JSON.parse(restOf(entry, args));
+  const restText = restOf(entry, args);
+  const rest = JSON.parse(restText);
   let head = `[${ref}] ${role}`;
   if (name !== '') head += ` ${JSON.stringify(name)}`;
   if (s.value !== undefined) head += ` = ${quoted(s.value)}`;
@@ -28,12 +29,12 @@ function outlineRecord(entry, args) {
   if (rest.attrs) for (const each of Object.keys(rest.attrs)) words.push(`${quoted(each)}=${quoted(rest.attrs[each])}`);
   // A read without entries for the options names them here.
   if (rest.options && args.interactive) words.push(`options ${rest.options.map(quoted).join(' ')}`);
-  const key = head + words.join();
+  const key = `${role} ${name} ${JSON.stringify(s)} ${restText}`;
   const causal = /** @type {any} */ (causalOf(f.el, args));
   if (causal?.new) words.push(`new ${causal.new.ms}ms` + (causal.new.px === undefined ? '' : `, ${causal.new.px}px from click`));
   if (causal?.replaced) words.push(`replaced ${causal.replaced.ms}ms`);
   if (words.length > 0) head += ` {${words.join(', ')}}`;
-  return { ref, depth: entry.depth, head, tail: '', key, frame: frameOfEntry(entry), size: head.length + 2 * entry.depth + 1 };
+  return { entry, ref, depth: entry.depth, head, tail: '', key, frame: frameOfEntry(entry), size: head.length + 2 * entry.depth + 1 };
 }
 
 /** @param {unknown} text */

@@ -11,7 +11,7 @@
  */
 
 /** One line of a view. `key` is what `since` compares: all but what changes by itself.
- * @typedef {{ref: string, depth: number, head: string, tail: string, key: string, frame: number | null | undefined, size: number}} ViewRecord */
+ * @typedef {{entry: Entry, ref: string, depth: number, head: string, tail: string, key: string, frame: number | null | undefined, size: number}} ViewRecord */
 
 /** Values longer than this are cut; `type` and `evaluate` give them whole. */
 const VALUE_CUT = 5000;
@@ -117,7 +117,7 @@ function nodeRecord(entry, args) {
   if (entry.text !== null) {
     const head = `{"role":"text","name":${JSON.stringify(safeLine(entry.text))}`;
     const tail = entry.unseen ? ',"unseen":true}' : '}';
-    return { ref: '', depth: entry.depth, head, tail, key: head + tail, frame: undefined, size: head.length + tail.length + 12 };
+    return { entry, ref: '', depth: entry.depth, head, tail, key: textKey(entry), frame: undefined, size: head.length + tail.length + 12 };
   }
   const { f, role } = entry;
   const name = safeName(nameOfFacts(f));
@@ -131,12 +131,17 @@ function nodeRecord(entry, args) {
   const body = JSON.stringify(fields);
   const causal = causalOf(f.el, args);
   let tail = body === '{}' ? '' : ',' + body.slice(1, -1);
-  const key = head + tail;
   if (causal) tail += ',' + JSON.stringify(causal).slice(1, -1);
   const rest = restOf(entry, args);
+  const key = `${role} ${name} ${body} ${rest}`;
   if (rest !== '{}') tail += ',' + rest.slice(1, -1);
   tail += '}';
-  return { ref, depth: entry.depth, head, tail, key: key + rest, frame: frameOfEntry(entry), size: head.length + tail.length + 12 };
+  return { entry, ref, depth: entry.depth, head, tail, key, frame: frameOfEntry(entry), size: head.length + tail.length + 12 };
+}
+
+/** What `since` compares of a text. @param {Entry} entry */
+function textKey(entry) {
+  return `text ${entry.text} ${entry.unseen}`;
 }
 
 /**
@@ -288,7 +293,7 @@ function withHeader(out, view, args, more) {
   const frames = [];
   for (let i = 0; i < out.records.length; i++) {
     const { frame, ref } = out.records[i];
-    if (frame !== undefined) frames.push({ line: delta && delta.base ? delta.lineOf.get(ref) ?? null : i + 1, ref, frame });
+    if (frame !== undefined) frames.push({ line: delta && delta.base ? delta.lineOf.get(ref) ?? null : i, ref, frame });
   }
   const header = {
     url: location.href.toWellFormed(), title: safeText(document.title), count: out.count, total: out.total, truncated: out.truncated, next: args.next, frames,

@@ -1,9 +1,11 @@
 // @ts-check
 // `since`: what changed in a view. The last views of this document are kept, as keys of their records.
 //
-// Applied to the base, a change gives the new view exactly: take out what `removed` names and what `changed` holds, then
-// put each added or changed node, in the order they come, behind the node `after` names (first, if it is empty). Texts
-// have no ref: they belong to the ref before them. Where they differ, that ref comes again as changed, with all its texts.
+// Applied to the base, a change gives the new view exactly: take out what `removed` names and what `changed` holds, each
+// with the texts behind it; then put each added or changed node, as soon as it is there, behind the node `after` names
+// (first, if it is empty). Texts have no ref: they belong to the ref before them, and come behind it as added in their
+// order. Where a text differs, its ref comes again as changed, with all its texts. What comes is always whole nodes, never
+// lines of an outline.
 
 /** @typedef {{args: string, refs: Map<string, {at: number, key: string}>, leading: string}} Snapshot */
 
@@ -45,12 +47,17 @@ function sinceSnapshot(records, args) {
     if (i === 0) return;
     const was = base.refs.get(group.ref);
     if (!was || was.key !== group.key || !staying.has(i - 1)) {
-      lineOf.set(group.ref, lines.length + 1);
-      group.records.forEach((record, k) => lines.push(`${was && k === 0 ? 'C' : 'A'}\t${k === 0 ? after : group.ref}\t${recordLine(record)}`));
+      lineOf.set(group.ref, lines.length);
+      group.records.forEach((record, k) => lines.push(`${was && k === 0 ? 'C' : 'A'}\t${k === 0 ? after : group.ref}\t${recordLine(nodeOf(record, args))}`));
     }
     after = group.ref;
   });
   return { base: /** @type {string} */ (since), lines, removed, lineOf };
+}
+
+/** A record as a node. @param {ViewRecord} record @param {ReadArgs} args @returns {ViewRecord} */
+function nodeOf(record, args) {
+  return record.tail === '' ? nodeRecord(record.entry, args) ?? record : record;
 }
 
 /**

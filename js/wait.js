@@ -15,9 +15,7 @@
 async function wait(args) {
   const began = performance.now(), end = began + args.budget_ms;
   for (;;) {
-    const from = performance.now();
     const found = look(args);
-    const spent = performance.now() - from;
     const waited_ms = Math.round(performance.now() - began);
     if (isFailure(found)) return found;
     if (found.met) return { met: true, waited_ms, target: found.el ? described(found.el, args) : undefined };
@@ -25,8 +23,6 @@ async function wait(args) {
     if (left <= 0) return { met: false, waited_ms, last: found.last };
     // Animations change what is visible without a mutation; with none, only a change can end the waiting.
     await nextChange(left, control.animationsOf(document).some((a) => a.playState === 'running') ? 6 : undefined);
-    // Where looking takes long and changes come all the time, the page has most of the time for itself.
-    if (spent > 8) await new Promise((resolve) => setTimeout(resolve, Math.min(3 * spent, Math.max(0, end - performance.now()))));
   }
 }
 
@@ -81,6 +77,12 @@ function matchesOf(args) {
  */
 function holdsText(wanted) {
   const needle = wanted.replace(/\s+/g, ' ').trim().toLowerCase();
+  const roots = allRoots();
+  if (roots.length === 1) {
+    // What is not even in the text of the tree, hidden or not, need not be looked for in what shows of it.
+    const all = dom.textContent(/** @type {Element} */ (rootElement(document))).replace(/\s+/g, '').toLowerCase();
+    if (!all.includes(needle.replace(/ /g, ''))) return false;
+  }
   return visibleText().replace(/\s+/g, ' ').toLowerCase().includes(needle);
 }
 
@@ -89,13 +91,7 @@ function holdsText(wanted) {
  * @returns {string}
  */
 function visibleText() {
-  beginReading();
-  try {
-    const all = text({ format: 'text', max_chars: Number.MAX_SAFE_INTEGER, offset: 0 });
-    return 'text' in all ? all.text : '';
-  } finally {
-    endReading();
-  }
+  return inReading(() => safeText(textOfElement(/** @type {Element} */ (rootElement(document)), false)));
 }
 
 /**

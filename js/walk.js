@@ -145,7 +145,7 @@ function enter(view, el, up) {
   const { tag } = f;
   if (NEVER_TAGS.has(tag)) return null;
   if (up && f.up === undefined && view.owns.ownerOf.size === 0) f.up = up.f;
-  if (up && f.rendered < 0 && (up.shows ??= showsChildren(up.f))) f.rendered = (styled(f).display !== 'none' || tag === 'area') && !f.hasInert ? 1 : 0;
+  if (up && f.rendered < 0 && tag !== 'area' && (up.shows ??= showsChildren(up.f))) f.rendered = styled(f).display !== 'none' && !f.hasInert ? 1 : 0;
   if (!isRendered(f)) {
     // A modal dialog is shown though what is around it is not (HTML 6.4.2).
     const modal = modalNow();
@@ -190,8 +190,7 @@ function enter(view, el, up) {
  * @param {Facts} f
  */
 function showsChildren(f) {
-  return f.rendered === 1 && f.tag !== 'details' && !modalNow() && !CHILDLESS.has(f.tag)
-    && /** @type {CSSStyleDeclaration} */ (styled(f).style).contentVisibility !== 'hidden';
+  return f.rendered === 1 && f.tag !== 'details' && f.tag !== 'select' && !modalNow() && !CHILDLESS.has(f.tag) && !skipsContents(f);
 }
 
 /**
@@ -294,7 +293,8 @@ function open(view, level) {
   if (root) {
     from = root;
     noteLabelling(view, root);
-    ownsAround(/** @type {Element} */ (dom.firstChild(root) ?? el));
+    const first = dom.queryAll(root, '*')[0];
+    if (first) ownsAround(first);
   } else if (level.f.tag === 'slot') {
     const assigned = dom.assignedNodes(/** @type {HTMLSlotElement} */ (el));
     if (assigned.length > 0) level.list = assigned;
