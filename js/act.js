@@ -73,7 +73,7 @@ function startAct(el, point, guarded) {
   const changed = () => { act.changed = true; };
   for (const name of STATE_EVENTS) addEventListener(name, changed, { capture: true, passive: true });
   act.undo.push(() => { for (const name of STATE_EVENTS) removeEventListener(name, changed, true); });
-  if (el && point) guardPress(act, guarded);
+  if (point) guardPress(act, guarded);
   const timer = setTimeout(endAct, ACT_LIFE_MS);
   act.undo.push(() => clearTimeout(timer), releasePulse);
 }
@@ -116,6 +116,6 @@ function watch(args) {
   const top = point && topAt(point.x, point.y);
   const frame = top ? frameNumbers.get(top) ?? null : null;
   const through = typeof args.frame === 'number';
-  startAct(top, through ? point : null, through);
+  startAct(through ? null : top, through ? point : null, through);
   return { target: top ? described(top, args) : null, frame, holds: through && frame === args.frame };
 }

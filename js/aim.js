@@ -12,10 +12,10 @@
  * (not with `force` or `hover`). A page at rest is answered at once, any other after two animation frames.
  *
  * `selector` is waited for; `ref` is not. `position`: from the upper left corner of the element. `force`: no test of what
- * is on top, nor of being enabled. `hover`: enabled or not.
- * -> `{x, y, target:{ref,role,name}, tag, type?, kind, multiple?, view:[w,h], waited_ms, next}`: `x`,`y` and the size of the
- * viewport are CSS pixels of this frame; `tag`, `type`, `kind`, `multiple` as of `locate` (an `input` of type `file` opens a
- * chooser).
+ * is on top, of being enabled or of standing still. `hover`: enabled or not.
+ * -> `{x, y, target:{ref,role,name}, tag, type?, kind, multiple?, option_of?, view:[w,h], waited_ms, next}`: `x`,`y` and the
+ * size of the viewport are CSS pixels of this frame; `tag` to `option_of` as of `locate` (an `input` of type `file` opens a
+ * chooser). An option of a closed drop-down is `not_visible` with `data.select`.
  * Errors: `stale_ref not_found ambiguous bad_request not_visible disabled not_stable covered(data.by:{ref,role,name})`, the
  * last obstacle when the budget ran out.
  *
@@ -54,22 +54,6 @@ function isPassing(found) {
 }
 
 /**
- * @param {Element} el
- * @param {Lease} lease
- * @returns {object}
- */
-function targetOf(el, lease) {
-  const tag = htmlName(el) || dom.localName(el);
-  return {
-    target: described(el, lease),
-    tag,
-    type: tag === 'input' ? dom.inputType(el) : undefined,
-    kind: editableKind(el),
-    multiple: tag === 'select' ? control.isMultiple(el) : undefined,
-  };
-}
-
-/**
  * One try: from the locator to a point, over as many frames as it takes the element to stand still.
  * @param {AimArgs} args
  * @param {number} end
@@ -85,10 +69,10 @@ async function steady(args, end, tries) {
     if (isFailure(el)) return el;
     const obstacle = obstacleOf(el, args);
     if (obstacle) return obstacle;
-    if (!looked && !isInView(el)) scrolled = reveal(el, 0);
+    if (!looked && !isInView(el, args.position)) scrolled = reveal(el, 0, args.position);
     looked = true;
     const now = placeOf(el);
-    if (now !== place && (frames > 0 || scrolled || !isAtRest(el))) {
+    if (!args.force && now !== place && (frames > 0 || scrolled || !isAtRest(el))) {
       if (place !== '' && performance.now() >= end) {
         return failure('not_stable', `${wordsFor(described(el, args))} does not stop moving`, 'wait for it to come to rest, or use force');
       }
@@ -101,7 +85,7 @@ async function steady(args, end, tries) {
     if ('point' in spot) return { el, point: spot.point };
     if (!('by' in spot) || canScrollFrom(spot.by, el)) {
       let moved = false;
-      while (!moved && tries.places < PLACES.length) moved = reveal(el, tries.places++);
+      while (!moved && tries.places < PLACES.length) moved = reveal(el, tries.places++, args.position);
       if (moved) {
         scrolled = true;
         place = '';

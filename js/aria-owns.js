@@ -1,5 +1,5 @@
 // @ts-check
-// aria-owns (ARIA 1.3 6.6): elements moved in the accessibility tree.
+// aria-owns (ARIA 1.3 6.7): elements moved in the accessibility tree.
 
 /** @typedef {object} Owns
  * @property {Map<Element, Element>} ownerOf
@@ -7,12 +7,21 @@
  * @property {Set<Node>} roots trees already looked through
  */
 
-/** The moves within the tree an element stands in, and those found before.
- * @param {Facts} f @returns {Owns} */
-function ownsAround(f) {
+/** The moves within the tree a node stands in, and those found before. Within a reading.
+ * @param {Node} node @returns {Owns} */
+function ownsAround(node) {
+  return ownsIn(dom.rootOf(node));
+}
+
+/** @param {Facts} f @returns {Owns} */
+function ownsOf(f) {
+  return ownsIn(rootOfFacts(f));
+}
+
+/** @param {Node} root @returns {Owns} */
+function ownsIn(root) {
   const r = reading();
   r.owns ??= { ownerOf: new Map(), ownedBy: new Map(), roots: new Set() };
-  const root = rootOfFacts(f);
   if (!r.owns.roots.has(root)) {
     r.owns.roots.add(root);
     for (const owner of dom.queryAll(root, '[aria-owns]')) addOwner(r.owns, owner);
@@ -23,7 +32,7 @@ function ownsAround(f) {
 /** @param {Owns} owns @param {Element} owner */
 function addOwner(owns, owner) {
   const f = factsOf(owner);
-  // ARIA 1.3 6.6.?: MUST NOT resolve on an element excluded from the tree.
+  // ARIA 1.3 6.7 aria-owns: MUST NOT resolve on an element excluded from the tree.
   if (factsHidden(f) || plainlyAriaHidden(f)) return;
   /** @type {Element[]} */
   const owned = [];
@@ -45,20 +54,21 @@ function plainlyAriaHidden(f) {
   return false;
 }
 
-/** @param {Owns} owns @param {Element} el @param {Element} owner @returns {boolean} */
+/** Whether owning an element would close a circle. Chains too long to follow count as one.
+ * @param {Owns} owns @param {Element} el @param {Element} owner @returns {boolean} */
 function isOwnAncestor(owns, el, owner) {
-  const seen = new Set();
-  for (let at = /** @type {Element | null} */ (owner); at && !seen.has(at); at = owns.ownerOf.get(at) ?? flatParent(at)) {
+  let at = /** @type {Element | null} */ (owner);
+  for (let steps = 0; at && steps < 4096; steps++) {
     if (at === el) return true;
-    seen.add(at);
+    at = owns.ownerOf.get(at) ?? upOf(factsOf(at))?.el ?? null;
   }
-  return false;
+  return at !== null;
 }
 
 /** The parent in the accessibility tree: the owner, else the flat tree's.
  * @param {Facts} f @returns {Facts | null} */
 function ariaUp(f) {
-  const { ownerOf } = ownsAround(f);
+  const { ownerOf } = ownsOf(f);
   const owner = ownerOf.size > 0 ? ownerOf.get(f.el) : undefined;
   return owner ? factsOf(owner) : upOf(f);
 }
@@ -79,7 +89,7 @@ function ariaChildrenOf(el) {
 /** @param {Facts} f @returns {Node[]} */
 function ariaChildren(f) {
   const children = f.plain ? plainChildren(f.el) : flatChildren(f.el);
-  const owns = ownsAround(f);
+  const owns = ownsOf(f);
   if (owns.ownerOf.size === 0) return children;
   const own = owns.ownedBy.get(f.el);
   const kept = children.filter((node) => !owns.ownerOf.has(/** @type {Element} */ (node)));

@@ -27,13 +27,13 @@
  * @property {string | undefined} name
  * @property {string} nameFrom which step gave the name: '' until computed
  * @property {string | undefined} piece its text within another's name
- * @property {boolean} busy its name is being computed
  */
 
 /** @typedef {object} Reading
  * @property {Map<Element, Facts>} facts
  * @property {Map<Node, Map<Element, Element[]>>} labels per root, labels of each control
  * @property {Owns | null} owns
+ * @property {Map<ShadowRoot, Map<Node, Element>>} slots of closed roots
  * @property {Modal | null | undefined} modal the modal dialog that blocks the rest
  * @property {Element | null | undefined} focused
  * @property {CounterValues | null} counters
@@ -47,7 +47,7 @@ let readingDepth = 0;
 
 /** @returns {Reading} */
 function newReading() {
-  return { facts: new Map(), labels: new Map(), owns: null, modal: undefined, focused: undefined, counters: null, maps: null, generators: null };
+  return { facts: new Map(), labels: new Map(), owns: null, slots: new Map(), modal: undefined, focused: undefined, counters: null, maps: null, generators: null };
 }
 
 /** Starts remembering; nests. Every call needs its `endReading`. */
@@ -113,7 +113,7 @@ function newFacts(el) {
     el, tag, bare: true, root: null, plain: false, skips: -1,
     hasRole: false, hasAria: false, hasTitle: false, hasInert: false, hasTab: false, hasEditable: false,
     style: null, display: '', visibility: '', rendered: -1, inherited: -1, up: undefined,
-    role: undefined, native: undefined, name: undefined, nameFrom: '', piece: undefined, busy: false,
+    role: undefined, native: undefined, name: undefined, nameFrom: '', piece: undefined,
   };
   f.plain = tag !== 'slot' && !(html && shadowOf(el));
   if (!dom.hasAttrs(el)) return f;

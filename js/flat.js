@@ -11,10 +11,20 @@ function shadowOf(el) {
 /** The slot a closed root's host's child is in: the page's `assignedSlot` hides it.
  * @param {Node} node @param {ShadowRoot} root @returns {Element | null} */
 function closedSlotOf(node, root) {
+  const known = currentReading?.slots.get(root);
+  const slots = known ?? slotsOf(root);
+  if (!known) currentReading?.slots.set(root, slots);
+  return slots.get(node) ?? null;
+}
+
+/** @param {ShadowRoot} root @returns {Map<Node, Element>} the slot of each node assigned in a tree */
+function slotsOf(root) {
+  /** @type {Map<Node, Element>} */
+  const slots = new Map();
   for (const slot of dom.queryAll(root, 'slot')) {
-    for (const assigned of dom.assignedNodes(/** @type {HTMLSlotElement} */ (slot))) if (assigned === node) return slot;
+    for (const node of dom.assignedNodes(/** @type {HTMLSlotElement} */ (slot))) slots.set(node, slot);
   }
-  return null;
+  return slots;
 }
 
 /** The parent element in the flat tree; null at the top and for a node that

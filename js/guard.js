@@ -11,19 +11,19 @@ const PRESS_STARTS = new Set(['pointerdown', 'mousedown', 'touchstart']);
  */
 function guardPress(act, guarded) {
   const onPress = (/** @type {Event} */ event) => {
-    if (!event.isTrusted || !act.el) return;
+    if (!event.isTrusted) return;
     if (!act.press) {
       // A person at the same window may press elsewhere: that is theirs.
       if (!PRESS_STARTS.has(event.type) || !isAtPoint(event, act.point)) return;
       const hit = pressed(event);
-      // Of a press into a frame nothing is heard here: one that is heard has met something else.
-      const reached = hit !== null && !frameNumbers.has(act.el) && dom.isConnected(act.el) && reaches(hit, act.el) !== '';
+      // Where the element is in another frame, nothing is heard here of a press that gets there.
+      const reached = hit !== null && act.el !== null && dom.isConnected(act.el) && reaches(hit, act.el) !== '';
       act.press = { hit: reached, by: reached ? null : hit };
     }
     if (act.press.hit || !guarded) {
       if (event.type === 'click' || event.type === 'auxclick' || event.type === 'contextmenu') {
         const hit = pressed(event);
-        if (hit && reaches(hit, act.el)) act.clicked = true;
+        if (hit && act.el && reaches(hit, act.el)) act.clicked = true;
       }
       return;
     }

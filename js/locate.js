@@ -10,10 +10,11 @@
 /**
  * `tabd.locate(Locator)`: what the target is, without touching it or waiting for it.
  *
- * -> `{ref, role, name, tag, type?, kind, hidden, disabled, option_of?, multiple?, checked?, value?, next}`:
+ * -> `{ref, role, name, tag, type?, kind, multiple?, option_of?, hidden, disabled, checked?, value?, next}`:
  * `tag` the local name; `type` of an input; `kind` how `type` would write into it, "" where it cannot (see `editableKind`);
  * `option_of` the select an option belongs to (described); `hidden`, `disabled` as they are now.
- * Errors: `stale_ref not_found ambiguous bad_request`, and `no element has the focus` as `not_found`.
+ * Errors: `stale_ref(data.why:removed|navigated, role, name, candidate) ambiguous(data.count, refs, matches) bad_request`, and
+ * `not_found` (also where no element has the focus). `why:"navigated"` means: no ref of this document, as far as it knows.
  *
  * @param {Locator} args
  * @returns {object}
@@ -21,20 +22,34 @@
 function locate(args) {
   const el = elementFor(args);
   if (isFailure(el)) return el;
-  const tag = htmlName(el) || dom.localName(el);
-  const select = tag === 'option' ? selectOf(el) : null;
-  const type = tag === 'input' ? dom.inputType(el) : undefined;
+  const type = htmlName(el) === 'input' ? dom.inputType(el) : undefined;
+  const { target, ...kind } = targetOf(el, args);
   return {
-    ...described(el, args),
-    tag,
-    type,
-    kind: editableKind(el),
+    ...target,
+    ...kind,
     hidden: !isShown(el),
     disabled: isUnusable(el),
-    option_of: select ? described(select, args) : undefined,
-    multiple: tag === 'select' ? control.isMultiple(el) : undefined,
     checked: type === 'checkbox' || type === 'radio' ? dom.checked(el) : undefined,
     value: editableKind(el) ? contentOf(el) : undefined,
+  };
+}
+
+/**
+ * What replies tell of a target, beside where it is.
+ * @param {Element} el
+ * @param {Lease} lease
+ * @returns {{target: object, tag: string, type?: string, kind: string, multiple?: boolean, option_of?: object}}
+ */
+function targetOf(el, lease) {
+  const tag = htmlName(el) || dom.localName(el);
+  const select = tag === 'option' ? selectOf(el) : null;
+  return {
+    target: described(el, lease),
+    tag,
+    type: tag === 'input' ? dom.inputType(el) : undefined,
+    kind: editableKind(el),
+    multiple: tag === 'select' ? control.isMultiple(el) : undefined,
+    option_of: select ? described(select, lease) : undefined,
   };
 }
 

@@ -11,14 +11,19 @@
  * @property {Facts | null} skip the control whose label is read: it is no part of its own name
  * @property {Set<Facts> | null} visited elements used up by a reference within this name
  * @property {boolean} strict structures within are left out
- * @property {number} left characters that may still be gathered
+ * @property {number} left nodes that may still be looked at
  * @property {number} special times something was met that another walk may see differently
  */
 
 /** @typedef {{f: Facts, kids: Node[], next: number, text: string, before: string, special: number}} Frame */
 
-/** Longest text gathered for one name. Output cuts at 200; `find` looks at what is cut too. */
-const NAME_CHARS = 4000;
+/** Longest text kept of one element. Output cuts at 200; `find` looks at what is
+ * cut too. It holds for each level by itself, so that what is inside is known
+ * when its turn comes, and no element is gone through twice. */
+const NAME_CHARS = 1000;
+
+/** Nodes one walk may look at: what cannot be kept could else cost anew each time. */
+const WALK_NODES = 20000;
 
 /** Elements that never are text. @type {Set<string>} */
 const NO_TEXT = new Set(['script', 'style', 'template', 'noscript', 'head', 'link', 'meta', 'datalist', 'rt', 'rp', 'param', 'source', 'track', 'wbr', 'hr',
@@ -40,7 +45,7 @@ const CONTAINER_ROLES = new Set(['cell', 'gridcell', 'row', 'columnheader', 'row
 
 /** @param {Facts} root @returns {Walk} */
 function newWalk(root) {
-  return { root, byReference: false, hiddenToo: false, skip: null, visited: null, strict: CONTAINER_ROLES.has(root.role ?? ''), left: NAME_CHARS, special: 0 };
+  return { root, byReference: false, hiddenToo: false, skip: null, visited: null, strict: CONTAINER_ROLES.has(root.role ?? ''), left: WALK_NODES, special: 0 };
 }
 
 /** The text of what is in an element, with what CSS puts before and after it.
@@ -52,24 +57,19 @@ function contentText(top, walk) {
   const stack = [openFrame(top, walk)];
   for (;;) {
     const frame = stack[stack.length - 1];
-    if (walk.left > 0 && frame.next < frame.kids.length) {
+    if (frame.next < frame.kids.length && frame.text.length < NAME_CHARS && walk.left-- > 0) {
       const node = frame.kids[frame.next++];
       if (dom.nodeType(node) !== 1) {
         if (isUnseen(frame.f, walk)) continue;
-        const text = shownText(dom.textOf(node), frame.f);
-        walk.left -= text.length;
-        frame.text += text;
+        // Indentation is no text: it must not use up the room there is.
+        frame.text += shownText(cut(dom.textOf(node).replace(/[\t\n\f\r ]{2,}/g, ' ')), frame.f);
         continue;
       }
       const f = factsOf(/** @type {Element} */ (node));
       const whole = wholeText(f, walk);
-      if (whole !== null) {
-        walk.left -= whole.length;
-        frame.text += whole;
-      } else if (f.piece !== undefined && isPlain(walk)) {
-        walk.left -= f.piece.length;
-        frame.text += asChild(f, f.piece);
-      } else stack.push(openFrame(f, walk));
+      if (whole !== null) frame.text += whole;
+      else if (f.piece !== undefined && isPlain(walk)) frame.text += asChild(f, f.piece);
+      else stack.push(openFrame(f, walk));
       continue;
     }
     stack.pop();
@@ -77,11 +77,16 @@ function contentText(top, walk) {
     let inner = frame.text;
     // accname 2I: a label without text has its tooltip for it.
     if (f.tag === 'label' && f.hasTitle && !isText(inner)) inner = ` ${dom.attr(f.el, 'title')} `;
-    const text = frame.before + inner + (isUnseen(f, walk) ? '' : generatedText(f, '::after'));
+    const text = cut(frame.before + inner) + (isUnseen(f, walk) ? '' : generatedText(f, '::after'));
     if (isPlain(walk) && walk.left > 0 && walk.special === frame.special) f.piece = text;
     if (stack.length === 0) return text;
     stack[stack.length - 1].text += asChild(f, text);
   }
+}
+
+/** @param {string} text @returns {string} */
+function cut(text) {
+  return text.length > NAME_CHARS ? text.slice(0, NAME_CHARS) : text;
 }
 
 /** @param {Facts} f @param {Walk} walk @returns {Frame} */

@@ -29,12 +29,17 @@ const pulse = {
   observed: new WeakSet(),
 };
 
-/** Starts watching; called once by the code's own start, before the page has any content. */
+/** What moves what is drawn, and makes no mutation. */
+const moved = () => { pulse.movedAt = performance.now(); };
+
+/**
+ * Starts watching, before the document has any content. Again at each action: a frame's first, empty document, once the page
+ * has touched it, hands its window with this code in it, but without its listeners, on to one of the same origin.
+ */
 function startPulse() {
-  if (pulse.observer) return;
-  pulse.observer = new MutationObserver(noteRecords);
-  observeRoot(document);
-  const moved = () => { pulse.movedAt = performance.now(); };
+  pulse.observer ??= new MutationObserver(noteRecords);
+  if (!pulse.observed.has(document)) observeRoot(document);
+  // Adding the same listener twice adds it once.
   addEventListener('scroll', moved, { capture: true, passive: true });
   addEventListener('resize', moved, { passive: true });
 }
@@ -58,6 +63,7 @@ function flushPulse() {
 
 /** Attributes are watched until the same number of `releasePulse()`. */
 function holdPulse() {
+  startPulse();
   if (pulse.holds++ === 0 && pulse.loud) reobserve();
   observeRoots();
 }

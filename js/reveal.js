@@ -4,28 +4,51 @@
 /** Where to put an element, in the order of trying: the middle is free of bars at either edge. */
 const PLACES = Object.freeze(/** @type {ScrollLogicalPosition[]} */ (['center', 'end', 'start']));
 
+/** A box is in view when this much of its width and of its height is, or all of it where it is smaller. */
+const ENOUGH_PX = 40;
+
 /**
- * Whether a part of the element worth pressing is in the viewport and not clipped away.
+ * Whether enough of the element to press is in the viewport and not clipped away; with a position, that point.
  * @param {Element} el
+ * @param {Point | null} [position]
  * @returns {boolean}
  */
-function isInView(el) {
-  const clip = clipOf(el);
-  return visibleParts(boxesOf(el), clip).some((b) => b.right - b.left >= 1 && b.bottom - b.top >= 1);
+function isInView(el, position) {
+  const clip = clipOf(el), boxes = boxesOf(el);
+  if (!clip) return false;
+  if (position) {
+    const box = unionOf(boxes);
+    return box !== undefined && isPointIn({ x: box.left + position.x, y: box.top + position.y }, clip);
+  }
+  return boxes.some((box) => {
+    const part = intersect(box, clip);
+    return part !== undefined && part.right - part.left >= Math.min(box.right - box.left, ENOUGH_PX) - 0.5 &&
+      part.bottom - part.top >= Math.min(box.bottom - box.top, ENOUGH_PX) - 0.5;
+  });
 }
 
 /**
  * Scrolls all that holds the element, at once, whatever the page's `scroll-behavior` says.
  * @param {Element} el
  * @param {number} attempt from 0; each puts it elsewhere
+ * @param {Point | null} [position] the point of it that is to be seen
  * @returns {boolean} whether it is somewhere else now
  */
-function reveal(el, attempt) {
+function reveal(el, attempt, position) {
   const block = PLACES[attempt], before = placeOf(el);
   const shown = htmlName(el) === 'area' ? areaImage(el) : dom.checkVisibility(el, { visibilityProperty: true }) ? el : shownLabel(el);
   let box = shown ?? el;
   if (!withArea(dom.rectsOf(box)).length) box = firstWithBox(box) ?? box;
   control.scrollIntoView(box, { behavior: 'instant', block, inline: attempt === 0 ? 'center' : 'nearest' });
+  const whole = position && unionOf(boxesOf(el));
+  if (position && whole && !isPointIn({ x: whole.left + position.x, y: whole.top + position.y }, viewportBox())) {
+    const view = viewportBox(), scroller = scrollerOf(flatParent(el));
+    control.scrollTo(scroller, {
+      behavior: 'instant',
+      left: control.scrollLeft(scroller) + whole.left + position.x - view.right / 2,
+      top: control.scrollTop(scroller) + whole.top + position.y - view.bottom / 2,
+    });
+  }
   return placeOf(el) !== before;
 }
 

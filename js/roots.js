@@ -20,7 +20,8 @@ const rootsFound = {
  */
 function allRoots() {
   const now = performance.now();
-  if (now >= rootsFound.again) {
+  // A frame's first, empty document may give its window, and with it this code, to the next one.
+  if (now >= rootsFound.again || !rootsFound.roots.has(document)) {
     rootsFound.roots = new Set([document]);
     // A set's own iteration comes to what is added on the way.
     for (const root of rootsFound.roots) findRoots(dom.queryAll(root, '*'));

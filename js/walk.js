@@ -93,7 +93,7 @@ function walk(top, options) {
   const view = {
     full: options.full === true, viewportOnly: options.viewportOnly === true, entries: [], refs: 0, acting: 0, hiddenRoots: 0, late: false,
     deadline: options.deadline, capRefs: options.capRefs, chars: 0, capChars: options.capChars, looked: 0, run: null,
-    owns: ownsAround(factsOf(top)), labelling: new Map(), done: new Set(),
+    owns: ownsAround(top), labelling: new Map(), done: new Set(),
   };
   noteLabelling(view, document);
   const root = dom.rootOf(top);
@@ -294,7 +294,7 @@ function open(view, level) {
     from = root;
     noteLabelling(view, root);
     const first = dom.queryAll(root, '*')[0];
-    if (first) ownsAround(factsOf(first));
+    if (first) ownsAround(first);
   } else if (level.f.tag === 'slot') {
     const assigned = dom.assignedNodes(/** @type {HTMLSlotElement} */ (el));
     if (assigned.length > 0) level.list = assigned;

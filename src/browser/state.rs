@@ -40,6 +40,10 @@ pub struct Frame {
     pub main_world: Option<String>,
     /// The isolated world `tabd`, by unique context id.
     pub world: Option<String>,
+    /// The page's own world by the number that `DOM.resolveNode` takes.
+    pub main_world_id: Option<i64>,
+    /// The same of the world `tabd`.
+    pub world_id: Option<i64>,
     /// Between `frameStartedLoading` and `frameStoppedLoading`.
     pub loading: bool,
 }
@@ -55,6 +59,8 @@ impl Frame {
             error_page: false,
             main_world: None,
             world: None,
+            main_world_id: None,
+            world_id: None,
             loading: false,
         }
     }
@@ -113,6 +119,9 @@ pub struct TabState {
     pub moves: u64,
     /// Navigations of the main frame to another document that were begun, so far.
     pub starts: u64,
+    /// Navigations to another document that the main frame's scripts or forms have asked for, so far:
+    /// told before the script ends, well before they begin.
+    pub asked: u64,
     /// Such a navigation is under way: begun, and neither committed nor given up.
     pub pending: Option<LoaderId>,
     /// Downloads so far.
@@ -221,6 +230,11 @@ impl TabState {
                 if e.frame_id == self.main && !same_document {
                     self.starts += 1;
                     self.pending = Some(e.loader_id.clone());
+                }
+            }
+            Event::PageFrameRequestedNavigation(e) => {
+                if e.frame_id == self.main {
+                    self.asked += 1;
                 }
             }
             Event::PageFrameStartedLoading(e) => {
@@ -418,8 +432,10 @@ impl TabState {
         let id = Some(e.context.unique_id.clone());
         if aux.is_default {
             frame.main_world = id;
+            frame.main_world_id = Some(e.context.id);
         } else if e.context.name == super::WORLD {
             frame.world = id;
+            frame.world_id = Some(e.context.id);
         }
     }
 

@@ -1,5 +1,6 @@
 //! A tab: what is known of it, and the way to its page.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,12 +9,15 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::running::lost;
-use super::state::{Change, Dialog, TabState};
+use super::state::{Change, Dialog, Frame, TabState};
 use super::{Browser, Running};
 use crate::cdp::{CdpError, Command, Connection, FrameId, Pending, SessionId, TargetId, target};
 use crate::cdp::{page as cdp_page, runtime};
 use crate::error::{Code, Error, Result, quoted};
 use crate::wire::TabId;
+
+/// Notes kept before all are forgotten: what they save is done once more.
+const NOTES_KEPT: usize = 4096;
 
 /// A tab. Outlives its page: after the browser's death it is opened again when first used.
 pub struct Tab {
@@ -26,6 +30,7 @@ pub struct Tab {
     live: Mutex<Option<Live>>,
     state: watch::Sender<TabState>,
     snapshots: AtomicU32,
+    notes: Mutex<HashSet<String>>,
 }
 
 #[derive(Clone)]
@@ -45,6 +50,8 @@ pub struct Place {
     pub cdp_session: SessionId,
     /// The execution context, which is gone when the document is.
     pub context: String,
+    /// The same by the number that `DOM.resolveNode` takes; another document may get it again.
+    pub number: i64,
 }
 
 impl Tab {
@@ -56,6 +63,7 @@ impl Tab {
             live: Mutex::new(None),
             state: watch::Sender::new(TabState::default()),
             snapshots: AtomicU32::new(0),
+            notes: Mutex::default(),
         }
     }
 
@@ -88,6 +96,24 @@ impl Tab {
     /// A name for the next snapshot of this tab: `s1`, `s2`, …
     pub fn next_snapshot(&self) -> String {
         format!("s{}", self.snapshots.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Whether [`Tab::note`] was told this.
+    pub fn is_noted(&self, what: &str) -> bool {
+        self.notes().contains(what)
+    }
+
+    /// Remembers that something about the present documents has been done.
+    pub fn note(&self, what: String) {
+        let mut notes = self.notes();
+        if notes.len() >= NOTES_KEPT {
+            notes.clear();
+        }
+        notes.insert(what);
+    }
+
+    fn notes(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The main frame's id.
@@ -284,17 +310,9 @@ impl Tab {
     /// Waits for the frame's `tabd` world, or the page's own with `main`, and says where it is.
     pub async fn place(&self, frame: &FrameId, main: bool, deadline: Instant) -> Result<Place> {
         let found = self
-            .until(deadline, |s| {
-                let Some(f) = s.frames.get(frame) else {
-                    return Some(None);
-                };
-                let world = if main { &f.main_world } else { &f.world };
-                let context = world.clone()?;
-                Some(Some(Place {
-                    frame: frame.clone(),
-                    cdp_session: f.cdp_session.clone(),
-                    context,
-                }))
+            .until(deadline, |s| match s.frames.get(frame) {
+                Some(f) => place_in(frame, f, main).map(Some),
+                None => Some(None),
             })
             .await?;
         match found {
@@ -311,6 +329,11 @@ impl Tab {
                 ))
                 .fact("acted", "no")),
         }
+    }
+
+    /// As [`Tab::place`], if it is there now.
+    pub fn place_now(&self, frame: &FrameId, main: bool) -> Option<Place> {
+        self.look(|s| place_in(frame, s.frames.get(frame)?, main))
     }
 
     /// Waits for `reply`, but not while a dialog that needs an answer holds the page: `dialog_open`.
@@ -366,6 +389,19 @@ impl Browser {
         }
         self.forget_tab(tab);
     }
+}
+
+fn place_in(id: &FrameId, frame: &Frame, main: bool) -> Option<Place> {
+    let (context, number) = match main {
+        true => (&frame.main_world, frame.main_world_id),
+        false => (&frame.world, frame.world_id),
+    };
+    Some(Place {
+        frame: id.clone(),
+        cdp_session: frame.cdp_session.clone(),
+        context: context.clone()?,
+        number: number?,
+    })
 }
 
 /// The error of a tool that needs a page which a dialog holds.

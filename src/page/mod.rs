@@ -8,6 +8,7 @@ pub mod frames;
 pub mod input;
 pub mod locate;
 pub mod point;
+mod quad;
 pub mod read;
 
 use std::sync::Arc;
@@ -199,6 +200,43 @@ impl Document {
         })
     }
 
+    /// Whether an expression is truthy in the page's own world; `eval_error` if it throws.
+    pub async fn truthy(&self, script: &str, deadline: Instant) -> Result<bool> {
+        let place = self.tab.place(&self.frame, true, deadline).await?;
+        let left = deadline.saturating_duration_since(Instant::now());
+        let evaluate = runtime::Evaluate {
+            expression: format!("!!({script}\n)"),
+            unique_context_id: Some(place.context.clone()),
+            return_by_value: Some(true),
+            silent: Some(true),
+            timeout: Some(left.saturating_sub(AHEAD).as_secs_f64() * 1000.0 + 1.0),
+            ..Default::default()
+        };
+        let pending = self.tab.send_to(&place.cdp_session, &evaluate)?;
+        let reply = async {
+            match pending.by(deadline).await {
+                Ok(reply) => Ok(Some(reply)),
+                Err(CdpError::ContextGone) => Ok(None),
+                Err(error) => Err(self.tab.error("the script", error)),
+            }
+        };
+        let Some(reply) = self.tab.unless_dialog(reply, deadline).await? else {
+            return Ok(false);
+        };
+        match reply.exception_details {
+            Some(thrown) => {
+                let what = thrown.exception.and_then(|e| e.description);
+                let text = what.unwrap_or(thrown.text);
+                let first = text.lines().next().unwrap_or_default();
+                Err(Code::EvalError.because(format!(
+                    "the script threw: {}",
+                    crate::error::quoted(first, 80)
+                )))
+            }
+            None => Ok(reply.result.value.is_some_and(|v| v.text() == "true")),
+        }
+    }
+
     /// The document's title.
     pub async fn title(&self, deadline: Instant) -> Result<String> {
         self.script("document.title", Again::Yes, deadline).await
@@ -281,6 +319,11 @@ pub(crate) fn next_of(answer: &str) -> Option<u32> {
     let at = line.rfind("\"next\":")? + 7;
     let digits = line[at..].bytes().take_while(u8::is_ascii_digit).count();
     line[at..at + digits].parse().ok()
+}
+
+/// A fault of tabd's own.
+pub(crate) fn internal(what: &str) -> Error {
+    Code::Internal.because(what)
 }
 
 /// An object of arguments for a page function, without what is `null`.

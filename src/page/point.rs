@@ -1,5 +1,7 @@
 //! Pointing: from a target to a point of the tab's viewport that truly is the target's.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -13,6 +15,9 @@ use crate::progress::{Acted, Progress};
 
 /// How often the pointer follows an element that jumps when pointed at.
 const CHASES: usize = 8;
+
+/// How long to leave a cover over a frame before looking again.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// A point under which the target is, with the pointer on it.
 pub struct Aimed {
@@ -64,9 +69,10 @@ pub async fn aim(
         y: spot.y,
     };
     for _ in 0..CHASES {
-        let at = frames::to_viewport(document, place, deadline).await?;
+        let route = frames::route(document, place, deadline).await?;
+        let at = route.at();
         if !force {
-            frames::check_on_top(document, at, deadline).await?;
+            on_top(&route, deadline).await?;
         }
         let moved = input::move_to(&document.tab, at, modifiers)?;
         let wanted = args(json!({"position": position}));
@@ -95,6 +101,19 @@ pub async fn aim(
             spot.target["ref"].as_str().unwrap_or("the element")
         ))
         .hint("wait for it to come to rest, or use force"))
+}
+
+/// Waits until nothing of an outer document lies over the frame there, at most until `deadline`.
+async fn on_top(route: &frames::Route, deadline: Instant) -> Result<()> {
+    loop {
+        match route.check_on_top(deadline).await {
+            Err(error) if error.code() == Code::Covered && budget_ms(deadline) > 0 => {
+                // Nothing tells when a cover goes: a banner, a panel that slides away.
+                tokio::time::sleep(LOOK_AGAIN.min(deadline - Instant::now())).await;
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 /// Begins an action at a point of the viewport; says what is on top there.

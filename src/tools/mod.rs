@@ -252,6 +252,8 @@ table! {
     session_close::SessionClose,
     read::Read,
     find::Find,
+    text::Text,
+    wait::Wait,
     click::Click,
     dialog::Dialog,
     ping::Ping,
