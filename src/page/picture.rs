@@ -119,8 +119,8 @@ pub async fn take(
     let content = STANDARD
         .decode(&base64)
         .map_err(|e| Code::Internal.because(format!("a picture that is no base64: {e}")))?;
-    let (width, height) = size_of(&content)
-        .ok_or_else(|| Code::Internal.because("a picture of no known format"))?;
+    let (width, height) =
+        size_of(&content).ok_or_else(|| Code::Internal.because("a picture of no known format"))?;
     Ok(Picture {
         content,
         base64,
@@ -142,8 +142,8 @@ async fn corners(document: &Document, found: &Box, deadline: Instant) -> Result<
         y: found.y + found.height,
     };
     Ok((
-        frames::to_viewport(document, top, deadline).await?,
-        frames::to_viewport(document, bottom, deadline).await?,
+        frames::route(document, top, deadline).await?.at(),
+        frames::route(document, bottom, deadline).await?.at(),
     ))
 }
 
