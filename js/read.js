@@ -15,6 +15,8 @@
 
 /** Values longer than this are cut; `type` and `evaluate` give them whole. */
 const VALUE_CUT = 5000;
+/** Elements looked at for what lies over them. */
+const MAX_HITS = 1000;
 /** Options listed on a select. */
 const MAX_OPTIONS = 500;
 
@@ -51,7 +53,7 @@ function read(args) {
 function records(view, args, caps) {
   /** @type {Records} */
   const out = { records: [], count: 0, total: 0, truncated: false };
-  let chars = 0, looked = 0;
+  let chars = 0, looked = 0, hits = MAX_HITS;
   for (const entry of view.entries) {
     const { parent } = entry;
     entry.depth = parent ? parent.depth + (parent.dead || (args.interactive && !parent.acting) ? 0 : 1) : 0;
@@ -66,6 +68,10 @@ function records(view, args, caps) {
     if ((++looked & 63) === 0 && performance.now() > caps.deadline) {
       out.truncated = 'budget';
       continue;
+    }
+    if (entry.acting && isElement && hits > 0 && entry.f.tag !== 'option') {
+      entry.cover = coveredBy(entry.f.el, args);
+      hits--;
     }
     const record = caps.outline ? outlineRecord(entry, args) : nodeRecord(entry, args);
     if (!record) {
@@ -160,6 +166,7 @@ function fieldsOf(entry, args) {
   if (entry.clickable) s.clickable = true;
   if (entry.unseen) s.unseen = true;
   if (entry.scrolls) s.scrollable = scrollLeftOver(f.el, /** @type {CSSStyleDeclaration} */ (styled(f).style)) ?? undefined;
+  if (entry.cover) s.covered = entry.cover;
   const frame = frameOfEntry(entry);
   if (typeof frame === 'number') s.frame = `f${frame}`;
   else if (frame === null) s.unreadable = 'its document is not there yet';

@@ -18,6 +18,7 @@
  * @property {boolean} hand is here only for its cursor, unless something inside can be acted on
  * @property {boolean} scrolls
  * @property {boolean} unseen
+ * @property {string} [cover] ref of what lies over it
  * @property {number} texts how many texts its name holds
  * @property {number} seenTexts how many of them a person can see
  */
