@@ -41,13 +41,17 @@ const api = {
   choose: (args) => answerLater(leasedLater(args, choose(args))),
   settle: (args) => answerLater(leasedLater(args, settle(args))),
   wait: (args) => answerLater(leasedLater(args, wait(args))),
+  box: (args) => answerLater(leasedLater(args, box(args))),
   nextChange: (args) => answerLater(changeIn(args)),
 
   // Called with remote objects instead of JSON.
+  describe: (node, lease) => answer(() => leased(lease, describeValue(node, lease))),
   adoptFrame: (el, frame) => answer(() => adoptFrame(el, frame)),
   adoptClosedRoot: (host, root) => answer(() => adoptClosedRoot(host, root)),
   adoptListeners: (ids, els, gone) => answer(() => adoptListeners(ids, els, gone)),
   closedCandidates,
+  // Answers with the element itself.
+  element: (number) => elementOf(number),
 };
 
 /**

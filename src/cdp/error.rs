@@ -23,6 +23,8 @@ pub enum CdpError {
     NoFrame,
     /// The execution context is gone: its document was left while, or before, the command ran.
     ContextGone,
+    /// There is no such execution context (any more): nothing ran.
+    NoContext,
     /// The node or object is gone, or belongs to another document.
     NodeGone,
     /// The node has no box: not rendered, or detached.
@@ -64,10 +66,10 @@ const TEXTS: &[(&str, CdpError)] = &[
         "No data found for resource with given identifier",
         CdpError::NoRequest,
     ),
-    ("uniqueContextId not found", CdpError::ContextGone),
+    ("uniqueContextId not found", CdpError::NoContext),
     (
         "Cannot find context with specified id",
-        CdpError::ContextGone,
+        CdpError::NoContext,
     ),
     (
         "Cannot find default execution context",
@@ -140,6 +142,7 @@ impl CdpError {
                 | CdpError::NoTarget
                 | CdpError::NoFrame
                 | CdpError::ContextGone
+                | CdpError::NoContext
                 | CdpError::NodeGone
                 | CdpError::Detached
         )
@@ -157,7 +160,7 @@ impl fmt::Display for CdpError {
             CdpError::NoTarget => "there is no such target",
             CdpError::NoBrowserContext => "there is no such browser context",
             CdpError::NoFrame => "there is no such frame",
-            CdpError::ContextGone => "the document is gone",
+            CdpError::ContextGone | CdpError::NoContext => "the document is gone",
             CdpError::NodeGone => "the element is gone",
             CdpError::NoBox => "the element has no box",
             CdpError::NoEntry => "there is no such entry in the history",

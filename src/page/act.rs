@@ -89,6 +89,7 @@ pub struct Before {
     commits: u64,
     moves: u64,
     starts: u64,
+    asked: u64,
     requests: u64,
     dialogs: u64,
     choosers: usize,
@@ -114,6 +115,7 @@ impl Before {
             commits: s.commits,
             moves: s.moves,
             starts: s.starts,
+            asked: s.asked,
             requests: s.requests_seen,
             dialogs: s.dialogs_seen,
             choosers: s.choosers.len(),
@@ -144,6 +146,46 @@ impl Before {
             told = now;
             settled = told.quiet;
         }
+        self.finish(call, acting, told, settled).await
+    }
+
+    /// As [`Before::after`], once the page has told (with `keep`) how it is right after the action:
+    /// if that did nothing yet, nothing is waited for.
+    pub async fn after_told(self, call: &Progress, acting: &Acting, told: Told) -> Result<Done> {
+        if told.changed || self.has_effect() {
+            return self.after(call, acting).await;
+        }
+        if let Some(Ok(pending)) = self.document.send_script("tabd.release()".to_owned()) {
+            pending.forget();
+        }
+        self.finish(call, acting, told, true).await
+    }
+
+    /// Whether the browser has told of anything since.
+    fn has_effect(&self) -> bool {
+        let now = self.document.session.tabs();
+        let same_tabs = now.iter().map(|t| t.id).eq(self.tabs.iter().copied());
+        !same_tabs
+            || self.document.tab.look(|s| {
+                s.commits != self.commits
+                    || s.moves != self.moves
+                    || s.starts != self.starts
+                    || s.asked != self.asked
+                    || s.requests_seen != self.requests
+                    || s.dialogs_seen != self.dialogs
+                    || s.choosers.len() != self.choosers
+                    || s.closed
+                    || s.crashed
+            })
+    }
+
+    async fn finish(
+        self,
+        call: &Progress,
+        acting: &Acting,
+        told: Told,
+        settled: bool,
+    ) -> Result<Done> {
         let tab = &self.document.tab;
         if tab.is_crashed() {
             return Err(Code::TabCrashed

@@ -80,6 +80,11 @@ pub struct Point {
 pub struct Sent<C: Command>(Vec<Pending<C>>);
 
 impl<C: Command> Sent<C> {
+    /// What was sent, in order.
+    pub(super) fn of(pending: Vec<Pending<C>>) -> Sent<C> {
+        Sent(pending)
+    }
+
     /// Waits until the browser has handed all of it to the page.
     pub async fn done(self, tab: &Tab, deadline: Instant) -> Result<()> {
         for pending in self.0 {

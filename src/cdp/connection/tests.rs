@@ -221,7 +221,7 @@ async fn refusals_have_names() {
     for (error, expected) in [
         (
             r#"{"code":-32000,"message":"uniqueContextId not found"}"#,
-            CdpError::ContextGone,
+            CdpError::NoContext,
         ),
         (
             r#"{"code":-32001,"message":"Session with given id not found."}"#,
