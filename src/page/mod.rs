@@ -4,10 +4,11 @@
 
 pub mod act;
 pub mod address;
+pub mod click;
 pub mod evaluate;
+pub mod fill;
 pub mod frames;
 pub mod input;
-pub mod keyboard;
 pub mod keys;
 pub mod locate;
 pub mod picture;
