@@ -141,10 +141,14 @@ async fn corners(document: &Document, found: &Box, deadline: Instant) -> Result<
         x: found.x + found.width,
         y: found.y + found.height,
     };
-    Ok((
-        frames::to_viewport(document, top, deadline).await?,
-        frames::to_viewport(document, bottom, deadline).await?,
-    ))
+    if document.is_main() {
+        return Ok((top, bottom));
+    }
+    // Outer documents may scroll for either corner.
+    frames::route(document, top, deadline).await?;
+    let bottom = frames::route(document, bottom, deadline).await?.at();
+    let top = frames::route(document, top, deadline).await?.at();
+    Ok((top, bottom))
 }
 
 /// Pixels of the picture for one of the page.
