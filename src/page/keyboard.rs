@@ -69,6 +69,27 @@ pub async fn write(tab: &Arc<Tab>, text: &str, delay: Duration, deadline: Instan
     Sent::of(sent).done(tab, deadline).await
 }
 
+/// Puts a text in as an input method does: at once, between the key events that come with it there.
+/// Pages that look at a field whenever a key goes up see it too.
+pub async fn compose(tab: &Arc<Tab>, text: &str, deadline: Instant) -> Result<()> {
+    // https://w3c.github.io/uievents/#determine-keydown-keyup-keyCode: what an input method takes is 229.
+    let process = Key {
+        key: "Process".to_owned(),
+        code: "",
+        key_code: 229,
+        location: 0,
+        text: None,
+        modifier: 0,
+        shifted: false,
+    };
+    let began = Sent::of(vec![tab.send(&event(&process, true, 0))?]);
+    let inserted = insert(tab, text)?;
+    began.done(tab, deadline).await?;
+    inserted.done(tab, deadline).await?;
+    let ended = Sent::of(vec![tab.send(&event(&process, false, 0))?]);
+    ended.done(tab, deadline).await
+}
+
 type Events = Vec<Pending<DispatchKeyEvent>>;
 
 fn down(tab: &Tab, chord: &Chord) -> Result<Events> {

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use super::{ACTION, Acted, Call, Kind, Tool};
 use crate::error::{Code, Result};
 use crate::page::act::{Acting, Before, Done};
-use crate::page::input;
 use crate::page::keys::Chord;
 use crate::page::locate::Locator;
 use crate::page::{Again, Document, args, budget_ms, keyboard, point};
@@ -155,7 +154,7 @@ impl Type {
         }
         let by_key = self.by_key || self.delay_ms > 0;
         match prepared.mode.as_str() {
-            "insert" if !by_key => input::insert(tab, &self.text)?.done(tab, deadline).await,
+            "insert" if !by_key => keyboard::compose(tab, &self.text, deadline).await,
             "insert" | "keys" => keyboard::write(tab, &self.text, self.delay(), deadline).await,
             "empty" => {
                 let delete = Chord::parse("Delete")?;
