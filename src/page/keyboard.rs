@@ -54,13 +54,17 @@ pub async fn write(tab: &Arc<Tab>, text: &str, delay: Duration, deadline: Instan
             sent.extend(down(tab, &chord)?);
             sent.extend(up(tab, &chord)?);
         } else {
-            Sent::of(std::mem::take(&mut sent)).done(tab, deadline).await?;
+            Sent::of(std::mem::take(&mut sent))
+                .done(tab, deadline)
+                .await?;
             insert(tab, character.encode_utf8(&mut [0; 4]))?
                 .done(tab, deadline)
                 .await?;
         }
         if !delay.is_zero() || i % BATCH == BATCH - 1 {
-            Sent::of(std::mem::take(&mut sent)).done(tab, deadline).await?;
+            Sent::of(std::mem::take(&mut sent))
+                .done(tab, deadline)
+                .await?;
         }
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;

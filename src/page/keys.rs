@@ -142,13 +142,55 @@ const NAMED: &[(&str, &str, &str, i64, i64, &str)] = &[
     ("NumpadDecimal", ".", "NumpadDecimal", 110, 3, "."),
     ("NumpadDivide", "/", "NumpadDivide", 111, 3, "/"),
     ("NumpadEnter", "Enter", "NumpadEnter", 13, 3, "\r"),
-    ("AudioVolumeMute", "AudioVolumeMute", "AudioVolumeMute", 173, 0, ""),
-    ("AudioVolumeDown", "AudioVolumeDown", "AudioVolumeDown", 174, 0, ""),
-    ("AudioVolumeUp", "AudioVolumeUp", "AudioVolumeUp", 175, 0, ""),
-    ("MediaTrackNext", "MediaTrackNext", "MediaTrackNext", 176, 0, ""),
-    ("MediaTrackPrevious", "MediaTrackPrevious", "MediaTrackPrevious", 177, 0, ""),
+    (
+        "AudioVolumeMute",
+        "AudioVolumeMute",
+        "AudioVolumeMute",
+        173,
+        0,
+        "",
+    ),
+    (
+        "AudioVolumeDown",
+        "AudioVolumeDown",
+        "AudioVolumeDown",
+        174,
+        0,
+        "",
+    ),
+    (
+        "AudioVolumeUp",
+        "AudioVolumeUp",
+        "AudioVolumeUp",
+        175,
+        0,
+        "",
+    ),
+    (
+        "MediaTrackNext",
+        "MediaTrackNext",
+        "MediaTrackNext",
+        176,
+        0,
+        "",
+    ),
+    (
+        "MediaTrackPrevious",
+        "MediaTrackPrevious",
+        "MediaTrackPrevious",
+        177,
+        0,
+        "",
+    ),
     ("MediaStop", "MediaStop", "MediaStop", 178, 0, ""),
-    ("MediaPlayPause", "MediaPlayPause", "MediaPlayPause", 179, 0, ""),
+    (
+        "MediaPlayPause",
+        "MediaPlayPause",
+        "MediaPlayPause",
+        179,
+        0,
+        "",
+    ),
 ];
 
 /// Modifiers: name, `key`, code, key code, location, bit.
@@ -285,14 +327,22 @@ impl Chord {
         let mut held = Vec::new();
         let mut rest = text;
         // A plus at the end is a key itself.
-        while let Some(at) = rest.char_indices().skip(1).find(|(_, c)| *c == '+').map(|(at, _)| at)
+        while let Some(at) = rest
+            .char_indices()
+            .skip(1)
+            .find(|(_, c)| *c == '+')
+            .map(|(at, _)| at)
             && at + 1 < rest.len()
         {
             let name = &rest[..at];
             let key = Key::find(name).ok_or_else(|| unknown(name, text))?;
             if key.modifier == 0 {
                 return Err(Code::BadRequest
-                    .because(format!("{} in {} is no modifier", quoted(name, 80), quoted(text, 80)))
+                    .because(format!(
+                        "{} in {} is no modifier",
+                        quoted(name, 80),
+                        quoted(text, 80)
+                    ))
                     .fact("argument", "keys")
                     .hint("press one key after another with several calls"));
             }
@@ -345,7 +395,11 @@ fn unknown(name: &str, whole: &str) -> Error {
     let names = names.chain(ALIASES.iter().map(|a| a.0));
     let what = match name == whole {
         true => format!("there is no key {}", quoted(name, 80)),
-        false => format!("there is no key {} (in {})", quoted(name, 80), quoted(whole, 80)),
+        false => format!(
+            "there is no key {} (in {})",
+            quoted(name, 80),
+            quoted(whole, 80)
+        ),
     };
     let error = Code::BadRequest.because(what).fact("argument", "keys");
     match nearest(name, names) {
@@ -382,10 +436,16 @@ mod tests {
 
     #[test]
     fn names_and_their_other_names() {
-        assert_eq!(pressed("Enter"), ("Enter".into(), "Enter", 13, some("\r"), 0));
+        assert_eq!(
+            pressed("Enter"),
+            ("Enter".into(), "Enter", 13, some("\r"), 0)
+        );
         assert_eq!(pressed("esc").1, "Escape");
         assert_eq!(pressed("Down").1, "ArrowDown");
-        assert_eq!(pressed("Numpad5"), ("5".into(), "Numpad5", 101, some("5"), 0));
+        assert_eq!(
+            pressed("Numpad5"),
+            ("5".into(), "Numpad5", 101, some("5"), 0)
+        );
         assert_eq!(pressed("KeyQ").0, "q");
         assert_eq!(pressed("Shift").0, "Shift");
     }
@@ -396,8 +456,14 @@ mod tests {
         let held: Vec<_> = chord.held.iter().map(|k| k.code).collect();
         assert_eq!(held, ["ControlLeft", "ShiftLeft"]);
         assert_eq!((chord.key.key.as_str(), &chord.key.text), ("A", &None));
-        assert_eq!(pressed("Control+A"), ("a".into(), "KeyA", 65, None, CONTROL));
-        assert_eq!(pressed("Shift+a"), ("A".into(), "KeyA", 65, some("A"), SHIFT));
+        assert_eq!(
+            pressed("Control+A"),
+            ("a".into(), "KeyA", 65, None, CONTROL)
+        );
+        assert_eq!(
+            pressed("Shift+a"),
+            ("A".into(), "KeyA", 65, some("A"), SHIFT)
+        );
         assert_eq!(pressed("Shift+1").0, "!");
         assert_eq!(pressed("Control++").1, "Equal");
         assert_eq!(pressed("ControlOrMeta+c").4, CONTROL);

@@ -3,8 +3,8 @@
 //! Every call runs in the isolated world `tabd` of one document and answers with one string.
 
 pub mod act;
-pub mod evaluate;
 pub mod address;
+pub mod evaluate;
 pub mod frames;
 pub mod input;
 pub mod keyboard;
@@ -153,7 +153,10 @@ impl Document {
 
     /// Sends an expression of ours to the `tabd` world as it is now; the answer is awaited apart, or
     /// forgotten. `None` if there is no such world.
-    pub(crate) fn send_script(&self, expression: String) -> Option<Result<Pending<runtime::Evaluate>>> {
+    pub(crate) fn send_script(
+        &self,
+        expression: String,
+    ) -> Option<Result<Pending<runtime::Evaluate>>> {
         let place = self.tab.place_now(&self.frame, false)?;
         let evaluate = runtime::Evaluate {
             expression,
@@ -196,9 +199,7 @@ impl Document {
                     | CdpError::NoContext
                     | CdpError::NoSession
                     | CdpError::Detached,
-                ) => {
-                    Ok(Err(Gone::Document))
-                }
+                ) => Ok(Err(Gone::Document)),
                 Err(CdpError::Terminated) => {
                     Err(self.tab.error("looking at the page", CdpError::Deadline))
                 }

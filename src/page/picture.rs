@@ -119,8 +119,8 @@ pub async fn take(
     let content = STANDARD
         .decode(&base64)
         .map_err(|e| Code::Internal.because(format!("a picture that is no base64: {e}")))?;
-    let (width, height) = size_of(&content)
-        .ok_or_else(|| Code::Internal.because("a picture of no known format"))?;
+    let (width, height) =
+        size_of(&content).ok_or_else(|| Code::Internal.because("a picture of no known format"))?;
     Ok(Picture {
         content,
         base64,
@@ -141,14 +141,10 @@ async fn corners(document: &Document, found: &Box, deadline: Instant) -> Result<
         x: found.x + found.width,
         y: found.y + found.height,
     };
-    if document.is_main() {
-        return Ok((top, bottom));
-    }
-    // Outer documents may scroll for either corner.
-    frames::route(document, top, deadline).await?;
-    let bottom = frames::route(document, bottom, deadline).await?.at();
-    let top = frames::route(document, top, deadline).await?.at();
-    Ok((top, bottom))
+    Ok((
+        frames::route(document, top, deadline).await?.at(),
+        frames::route(document, bottom, deadline).await?.at(),
+    ))
 }
 
 /// Pixels of the picture for one of the page.
