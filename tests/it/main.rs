@@ -6,6 +6,7 @@
 
 mod cli;
 mod docs;
+mod layers;
 mod life;
 mod protocol;
 mod support;
