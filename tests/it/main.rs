@@ -8,6 +8,8 @@ mod cli;
 mod docs;
 mod layers;
 mod life;
+mod pages;
 mod protocol;
 mod support;
 mod systemd;
+mod upload;
