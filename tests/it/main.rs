@@ -6,6 +6,7 @@
 
 mod cli;
 mod docs;
+mod evaluate;
 mod life;
 mod protocol;
 mod support;
