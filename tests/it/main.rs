@@ -7,6 +7,7 @@
 mod cli;
 mod docs;
 mod layers;
+mod evaluate;
 mod life;
 mod protocol;
 mod support;
