@@ -41,6 +41,7 @@ const api = {
   choose: (args) => answerLater(leasedLater(args, choose(args))),
   settle: (args) => answerLater(leasedLater(args, settle(args))),
   wait: (args) => answerLater(leasedLater(args, wait(args))),
+  box: (args) => answerLater(leasedLater(args, box(args))),
   nextChange: (args) => answerLater(changeIn(args)),
 
   // Called with remote objects instead of JSON.

@@ -10,5 +10,5 @@
  * @returns {object}
  */
 function describeValue(node, lease) {
-  return isElement(node) && dom.ownerDocument(node) === document ? describe(node, lease) : {};
+  return isElement(node) && dom.documentOf(node) === document ? describe(node, lease) : {};
 }

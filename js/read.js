@@ -239,7 +239,10 @@ const scrollBox = Object.freeze({
  */
 function rootOfArgs(args) {
   const { root } = args;
-  if (!root) return document.documentElement;
+  if (!root) {
+    const whole = dom.rootElement(document);
+    return whole ?? { error: 'not_found', message: 'the document is empty', hint: 'wait for it to load', data: {} };
+  }
   if (root.ref !== undefined) {
     const el = elementOf(root.ref);
     if (el) return el;
@@ -296,7 +299,7 @@ function withHeader(out, view, args, more) {
     if (frame !== undefined) frames.push({ line: delta && delta.base ? delta.lineOf.get(ref) ?? null : i, ref, frame });
   }
   const header = {
-    url: location.href.toWellFormed(), title: safeText(document.title), count: out.count, total: out.total, truncated: out.truncated, next: args.next, frames,
+    url: location.href.toWellFormed(), title: safeLine(dom.title(document)).trim(), count: out.count, total: out.total, truncated: out.truncated, next: args.next, frames,
     base: delta ? delta.base : null, ...(delta && delta.base ? { removed: delta.removed } : {}), hidden_roots: view.hiddenRoots, ...more,
   };
   lines.unshift(JSON.stringify(header));

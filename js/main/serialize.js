@@ -105,7 +105,11 @@
 
   /** @param {any} x */
   function isArray(x) {
-    return attempt(() => page.Array.isArray(x) === true, false);
+    try {
+      const isList = page.Array.isArray;
+      if (isList([]) === true && isList({}) === false) return isList(x);
+    } catch { /* the page has done away with it */ }
+    return attempt(() => page.Object.prototype.toString.call(x) === '[object Array]', false);
   }
 
   /** @param {any} x */

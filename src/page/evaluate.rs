@@ -45,14 +45,6 @@ pub struct Evaluated {
     pub done: Done,
 }
 
-/// How a run ended, if not with an error.
-enum End {
-    /// With a value, and nothing went on in the page before the page told so.
-    Value(Value, Option<Told>),
-    /// The document is gone, or a dialog holds it.
-    Interrupted,
-}
-
 /// Why there is no value.
 pub(super) enum Stop {
     /// The script never ran: its document had just been left.
@@ -86,7 +78,7 @@ pub async fn evaluate(
         let before = Before::new(document);
         let run = Run::prepare(call, document, el, script).await?;
         match run.to_end(script).await {
-            Ok(End::Value(value, told)) => {
+            Ok((value, told)) => {
                 run.release();
                 call.set_acted(Acted::Yes);
                 let done = match told {
@@ -96,7 +88,7 @@ pub async fn evaluate(
                 let value = Some(value);
                 return Ok(Evaluated { value, done });
             }
-            Ok(End::Interrupted) | Err(Stop::Interrupted) => {
+            Err(Stop::Interrupted) => {
                 call.set_acted(Acted::Yes);
                 let done = before.after(call, acting).await?;
                 return Ok(Evaluated { value: None, done });
@@ -106,10 +98,7 @@ pub async fn evaluate(
                 if call.remaining().is_zero() {
                     return Err(call.timed_out("the page keeps being left"));
                 }
-                document
-                    .tab
-                    .until_left(&run.place, call.deadline())
-                    .await?;
+                document.tab.until_left(&run.place, call.deadline()).await?;
             }
             Err(Stop::Error(error)) => {
                 run.release();
@@ -218,7 +207,8 @@ impl<'a> Run<'a> {
             .ok_or_else(|| Code::Internal.because("an element without an object"))
     }
 
-    async fn to_end(&self, script: &Script) -> Result<End, Stop> {
+    /// Its value, and the page's word after it where nothing else had to be waited for.
+    async fn to_end(&self, script: &Script) -> Result<(Value, Option<Told>), Stop> {
         let source = script.source.as_str();
         let mut form = match is_expression(source) {
             true => Form::Expression,
@@ -250,7 +240,7 @@ impl<'a> Run<'a> {
             object = self.settled(object).await?;
         }
         let value = self.value(object, script.max_bytes).await?;
-        Ok(End::Value(value, told))
+        Ok((value, told))
     }
 
     /// Starts watching, runs the source and asks what has come of it, in one go. The page's word is
@@ -308,14 +298,19 @@ impl<'a> Run<'a> {
         self.call.set_acted(Acted::Unknown);
         let mut guard = Running::new(tab, &self.place.cdp_session);
         let mut evaluated = tab.send_to(&self.place.cdp_session, &evaluate)?;
-        let lease = self.document.browser.numbers().lease(1);
+        let lease = self
+            .document
+            .browser
+            .numbers()
+            .lease(self.document.number, 1);
         let settle = args(serde_json::json!({
             "budget_ms": 0, "keep": true,
-            "prefix": self.document.prefix(), "next": lease.start, "end": lease.end,
+            "prefix": self.document.prefix(), "next": lease.range.start, "end": lease.range.end,
         }));
-        let asked = self
-            .document
-            .send_script(format!("tabd.settle({})", serde_json::Value::Object(settle)));
+        let asked = self.document.send_script(format!(
+            "tabd.settle({})",
+            serde_json::Value::Object(settle)
+        ));
         let asked = async {
             match asked {
                 Some(Ok(asked)) => {
@@ -374,9 +369,7 @@ impl<'a> Run<'a> {
     fn unless_terminated<T>(&self, reply: Result<T, CdpError>) -> Result<T, CdpError> {
         match reply {
             Err(CdpError::Terminated) => Err(CdpError::Terminated),
-            Err(CdpError::Protocol { code: -32603, .. })
-                if self.call.remaining() <= 2 * AHEAD =>
-            {
+            Err(CdpError::Protocol { code: -32603, .. }) if self.call.remaining() <= 2 * AHEAD => {
                 Err(CdpError::Terminated)
             }
             other => other,
@@ -491,8 +484,12 @@ impl<'a> Run<'a> {
                 Err(_) => None,
             },
         };
-        self.call.set_acted(Acted::Yes);
-        Stop::Error(remote::error(&thrown, told.as_ref(), shift))
+        self.call.set_acted(match is_syntax_error(&thrown) {
+            true => Acted::No,
+            false => Acted::Yes,
+        });
+        let acted = self.call.acted().word();
+        Stop::Error(remote::error(&thrown, told.as_ref(), shift).fact("acted", acted))
     }
 
     /// Lets go of the script's objects.
@@ -582,9 +579,9 @@ impl Drop for Running {
 fn is_expression(source: &str) -> bool {
     let source = uncommented(source);
     let word = |word: &str| {
-        source
-            .strip_prefix(word)
-            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$'))
+        source.strip_prefix(word).is_some_and(|rest| {
+            !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$')
+        })
     };
     (source.starts_with('{') && trimmed(source).ends_with('}'))
         || word("function")
@@ -630,7 +627,10 @@ fn trimmed(source: &str) -> &str {
 
 /// Whether a script did not compile, as opposed to one that threw a `SyntaxError`.
 fn is_syntax_error(thrown: &ExceptionDetails) -> bool {
-    let class = thrown.exception.as_ref().and_then(|e| e.class_name.as_deref());
+    let class = thrown
+        .exception
+        .as_ref()
+        .and_then(|e| e.class_name.as_deref());
     class == Some("SyntaxError") && thrown.stack_trace.is_none()
 }
 
@@ -659,7 +659,10 @@ mod tests {
         assert!(is_lone_function(" () => 1;\n", "() => 1"));
         assert!(is_lone_function("/* a */ ((x) => x)", "(x) => x"));
         assert!(is_lone_function("(function f() {})", "function f() {}"));
-        assert!(!is_lone_function("document.write", "function write() { [native code] }"));
+        assert!(!is_lone_function(
+            "document.write",
+            "function write() { [native code] }"
+        ));
         assert!(!is_lone_function("const f = () => 1; f", "() => 1"));
         assert!(!is_lone_function("class A {}", "class A {}"));
     }

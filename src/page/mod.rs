@@ -11,6 +11,7 @@ pub mod frames;
 pub mod input;
 pub mod keys;
 pub mod locate;
+pub mod picture;
 pub mod point;
 mod quad;
 pub mod read;
@@ -98,10 +99,10 @@ impl Document {
         again: Again,
         deadline: Instant,
     ) -> Result<String> {
-        let lease = self.browser.numbers().lease(refs);
+        let lease = self.browser.numbers().lease(self.number, refs);
         args.insert("prefix".to_owned(), self.prefix().into());
-        args.insert("next".to_owned(), lease.start.into());
-        args.insert("end".to_owned(), lease.end.into());
+        args.insert("next".to_owned(), lease.range.start.into());
+        args.insert("end".to_owned(), lease.range.end.into());
         let expression = format!("tabd.{name}({})", Value::Object(args));
         let answer = self.script(&expression, again, deadline).await?;
         if let Some(next) = next_of(&answer) {
@@ -279,13 +280,16 @@ impl Document {
             .split_once(" is not in this document")
             .and_then(|(r, _)| r.parse::<Ref>().ok())
             .map(|r| r.number);
+        let given = |n: &u32| self.browser.numbers().was_given(self.number, *n);
         match number {
-            Some(n) if n >= self.browser.numbers().next_ref() => Code::StaleRef
+            Some(n) if !given(&n) => Code::StaleRef
                 .because(format!("{}{n} was never given out", self.prefix()))
                 .fact("why", "navigated")
                 .fact("tab", self.tab.id.to_string())
                 .hint("take refs from read or find"),
-            Some(n) if self.browser.is_from_before(n) => error.fact("why", "restarted"),
+            Some(n) if self.number.is_none() && self.browser.is_from_before(n) => {
+                error.fact("why", "restarted")
+            }
             _ => error,
         }
     }

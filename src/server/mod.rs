@@ -6,7 +6,6 @@ mod counters;
 mod dialect;
 mod dispatch;
 mod framing;
-pub mod home;
 mod in_flight;
 mod lanes;
 mod life;
@@ -69,7 +68,7 @@ pub fn run(options: Options) -> Result<()> {
     let socket = socket::Socket::open(options.socket.as_deref())?;
     let mut browser = options.browser;
     if browser.launch.runtime_dir.as_os_str().is_empty() {
-        browser.launch.runtime_dir = home::runtime_dir()?;
+        browser.launch.runtime_dir = crate::home::runtime_dir()?;
     }
     crate::browser::profile::sweep(&browser.launch.runtime_dir);
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -31,8 +31,10 @@ fn daemon() -> Daemon {
     let path = std::env::temp_dir().join(name);
     let socket = socket::Socket::open(Some(&path)).unwrap();
     let subscribers = Arc::new(Subscribers::default());
-    let options = crate::browser::Options::default();
-    let browser = Arc::new(Browser::new(options, subscribers.clone()));
+    let mut options = crate::browser::Options::default();
+    // Never made: these tests start no browser, and leave no high-water mark.
+    options.launch.runtime_dir = path.with_extension("none");
+    let browser = Browser::new(options, subscribers.clone());
     let hub = Arc::new(Hub::new(browser, subscribers));
     let served = hub.clone();
     let life = tokio::spawn(async move { life::serve(&served, socket, Duration::ZERO).await });
