@@ -335,9 +335,9 @@ impl Source {
                 self.enumeration(domain, name, item)?;
                 plain(name, false)
             }
-            // A binary is base64.
-            "string" | "binary" => plain("String", false),
-            "any" | "object" => plain("crate::cdp::Json", false),
+            "string" => plain("String", false),
+            // A binary is base64, maybe megabytes of it: it shares the memory of its message.
+            "any" | "object" | "binary" => plain("crate::cdp::Json", false),
             other => Err(format!("{domain}.{name}: no such type `{other}`")),
         }
     }

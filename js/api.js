@@ -25,6 +25,7 @@ const api = {
   read: (args) => answer(() => read(args)),
   find: (args) => answer(() => find(args)),
   text: (args) => answer(() => text(args)),
+  html: (args) => answer(() => html(args)),
 
   // Acting.
   locate: (args) => answer(() => leased(args, locate(args))),

@@ -2,11 +2,11 @@
 // Where all of an element is, for a picture of it.
 
 /**
- * `tabd.box({ref|selector,nth, prefix,next,end, budget_ms})`: waits until the element is shown, scrolls it into view where it
- * is not, and measures it.
+ * `tabd.box({ref|selector,nth, budget_ms, prefix,next,end})`: waits until the element is shown, scrolls it into view where
+ * it is not, and measures it once it stands still, at the latest when the budget has run out.
  *
- * -> `{x, y, width, height, target, next}`: the box around all that the element is drawn in, in this frame's viewport, once it
- * has stood still for a frame. Errors: `stale_ref not_found ambiguous bad_request not_visible`.
+ * -> `{left, top, right, bottom, next}`: the box around all that it is drawn in, in this frame's viewport.
+ * Errors: `stale_ref not_found ambiguous bad_request not_visible`.
  * @param {Locator & {budget_ms: number}} args
  * @returns {Promise<object>}
  */
@@ -17,32 +17,28 @@ async function box(args) {
     const obstacle = isFailure(el) ? el : isShown(el) ? undefined : obstacleOf(el, { ...args, force: true });
     const left = end - performance.now();
     if (isFailure(el) || obstacle) {
-      if (left <= 0 || !obstacle || !isPassing(obstacle)) return /** @type {Failure} */ (obstacle);
-      await nextChange(Math.min(left, 250));
+      const outcome = /** @type {Failure} */ (obstacle);
+      if (left <= 0 || !isPassing(outcome)) return outcome;
+      await nextChange(Math.min(left, 100));
       continue;
     }
-    if (!isInView(el)) reveal(el, 0);
-    const bounds = boundsOf(el), now = JSON.stringify(bounds);
-    if (now === before || isAtRest(el) || left <= 0) {
-      return { x: bounds.left, y: bounds.top, width: bounds.right - bounds.left, height: bounds.bottom - bounds.top, target: described(el, args) };
-    }
-    before = now;
+    if (!isWhollyIn(el)) reveal(el, 0);
+    const place = placeOf(el);
+    if (place === before || left <= 0 || (before === '' && isAtRest(el))) return { ...unionOf(boxesOf(el)) };
+    before = place;
     await nextFrame();
   }
 }
 
 /**
+ * Whether no part of an element is outside of what shows it; one that is too large to fit may be.
  * @param {Element} el
- * @returns {Bounds}
+ * @returns {boolean}
  */
-function boundsOf(el) {
-  const boxes = boxesOf(el);
-  const all = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
-  for (const b of boxes) {
-    all.left = Math.min(all.left, b.left);
-    all.top = Math.min(all.top, b.top);
-    all.right = Math.max(all.right, b.right);
-    all.bottom = Math.max(all.bottom, b.bottom);
-  }
-  return all;
+function isWhollyIn(el) {
+  const all = unionOf(boxesOf(el)), clip = clipOf(el);
+  if (!all || !clip) return false;
+  const fits = (/** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ from, /** @type {number} */ to) =>
+    high - low > to - from ? low < to && high > from : low >= from - 1 && high <= to + 1;
+  return fits(all.left, all.right, clip.left, clip.right) && fits(all.top, all.bottom, clip.top, clip.bottom);
 }

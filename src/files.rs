@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use nix::libc::O_NOFOLLOW;
 
@@ -15,6 +15,8 @@ use crate::home;
 
 /// What the files in the cache directory may hold together; the oldest are removed beyond.
 const MAX_TOTAL: u64 = 500 << 20;
+/// A file younger than this is never removed: its caller may not have looked at it yet.
+const FRESH: Duration = Duration::from_secs(60);
 /// The kinds of files that have names of ours: nothing else is ever removed.
 const KINDS: &[&str] = &["screenshot", "pdf", "download", "state"];
 
@@ -91,20 +93,22 @@ impl Place {
             Place::Own { kind, extension } => {
                 let dir = home::cache_dir()?;
                 let path = create_own(&dir, kind, extension, content)?;
-                trim(&dir, MAX_TOTAL, &path);
+                trim(&dir, MAX_TOTAL);
                 Ok(path)
             }
         }
     }
+}
 
-    /// As [`Place::write`], without holding up anything else.
-    pub async fn save(self, content: Vec<u8>) -> Result<(PathBuf, u64)> {
-        let bytes = content.len() as u64;
-        let written = tokio::task::spawn_blocking(move || self.write(&content)).await;
-        match written {
-            Ok(path) => Ok((path?, bytes)),
-            Err(panic) => Err(Code::Internal.because(format!("writing a file: {panic}"))),
-        }
+/// Does what blocks, as reading and writing files does, without holding up anything else.
+///
+/// Dropping this future does not end the work.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(panic) => Err(Code::Internal.because(format!("working on a file: {panic}"))),
     }
 }
 
@@ -121,7 +125,8 @@ fn create(path: &Path, content: &[u8]) -> Result<()> {
 
 fn replace(path: &Path, content: &[u8]) -> Result<()> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    if path.is_dir() {
+    // A link to a directory is a link, and replaced as one.
+    if fs::symlink_metadata(path).is_ok_and(|at| at.is_dir()) {
         return Err(failed(path, &ErrorKind::IsADirectory.into()));
     }
     let mut name = OsString::from(".tabd-");
@@ -163,8 +168,9 @@ fn create_own(dir: &Path, kind: &str, extension: &str, content: &[u8]) -> Result
     }
 }
 
-/// Removes the oldest of our files in `dir` until they hold no more than `max` bytes; never `keep`.
-fn trim(dir: &Path, max: u64, keep: &Path) {
+/// Removes the oldest of our files in `dir` until they hold no more than `max` bytes, but none that
+/// is [`FRESH`].
+fn trim(dir: &Path, max: u64) {
     let Ok(entries) = fs::read_dir(dir) else {
         return;
     };
@@ -180,13 +186,17 @@ fn trim(dir: &Path, max: u64, keep: &Path) {
             Some((meta.modified().ok()?, meta.len(), entry.path()))
         })
         .collect();
-    files.sort();
     let mut total: u64 = files.iter().map(|(_, size, _)| size).sum();
-    for (_, size, path) in files {
-        if total <= max {
+    if total <= max {
+        return;
+    }
+    files.sort();
+    for (written, size, path) in files {
+        let is_old = written.elapsed().is_ok_and(|age| age >= FRESH);
+        if total <= max || !is_old {
             break;
         }
-        if path != keep && fs::remove_file(&path).is_ok() {
+        if fs::remove_file(&path).is_ok() {
             total -= size;
         }
     }
@@ -286,6 +296,20 @@ mod tests {
         assert_eq!(fs::read(&aim).unwrap(), b"mine");
         assert_eq!(fs::read(dir.0.join("a")).unwrap(), b"x");
         assert!(!dir.0.join("nowhere").exists());
+        symlink(std::env::temp_dir(), dir.0.join("c")).unwrap();
+        dir.place("c", true).write(b"x").unwrap();
+        assert!(dir.0.join("c").symlink_metadata().unwrap().is_file());
+    }
+
+    #[test]
+    fn directories_are_not_replaced() {
+        let dir = Dir::new("directories");
+        fs::create_dir(dir.0.join("a")).unwrap();
+        for overwrite in [false, true] {
+            let error = dir.place("a", overwrite).write(b"x").unwrap_err();
+            assert_eq!(error.code(), Code::Io);
+        }
+        assert_eq!(fs::read_dir(&dir.0).unwrap().count(), 1);
     }
 
     #[test]
@@ -306,20 +330,23 @@ mod tests {
             "pdf-1-2.pdf",
             "numbers",
             "pdf-1-3.pdf",
+            "state-9",
         ];
         for (age, name) in names.iter().rev().enumerate() {
             let file = File::create(dir.0.join(name)).unwrap();
             file.set_len(100).unwrap();
-            let then = SystemTime::now() - std::time::Duration::from_secs(age as u64 * 10);
+            let then = SystemTime::now() - std::time::Duration::from_secs(age as u64 * 50);
             file.set_modified(then).unwrap();
         }
-        trim(&dir.0, 150, &dir.0.join("screenshot-1-1.png"));
+        trim(&dir.0, 350);
+        assert_eq!(fs::read_dir(&dir.0).unwrap().count(), 4);
+        trim(&dir.0, 50);
         let mut left: Vec<_> = fs::read_dir(&dir.0)
             .unwrap()
             .map(|e| e.unwrap().file_name())
             .collect();
         left.sort();
-        assert_eq!(left, ["numbers", "screenshot-1-1.png"]);
+        assert_eq!(left, ["numbers", "pdf-1-3.pdf", "state-9"]);
     }
 
     #[test]

@@ -302,6 +302,29 @@ pub async fn route(document: &Document, at: Point, deadline: Instant) -> Result<
     }
 }
 
+/// Where the corners of a box of the document's own viewport are in the tab's. Scrolls outer documents
+/// so that its middle can be seen.
+pub async fn outward(
+    document: &Document,
+    corners: [Point; 4],
+    deadline: Instant,
+) -> Result<[Point; 4]> {
+    if document.is_main() {
+        return Ok(corners);
+    }
+    let middle = Point {
+        x: corners.iter().map(|c| c.x).sum::<f64>() / 4.0,
+        y: corners.iter().map(|c| c.y).sum::<f64>() / 4.0,
+    };
+    route(document, middle, deadline).await?;
+    let hops = hops(document, deadline).await?;
+    let mut seen = corners;
+    for corner in &mut seen {
+        *corner = locate(document, &hops, *corner)?.at();
+    }
+    Ok(seen)
+}
+
 /// The way from below the main frame down to the document's.
 async fn hops(document: &Document, deadline: Instant) -> Result<Vec<Hop>> {
     let tab = &document.tab;

@@ -3,7 +3,6 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -11,49 +10,90 @@ use super::input::Point;
 use super::locate::Locator;
 use super::{Again, Document, args, budget_ms, frames};
 use crate::browser::Tab;
+use crate::cdp::Json;
 use crate::cdp::page::{CaptureScreenshot, CaptureScreenshotFormat, GetLayoutMetrics, Viewport};
 use crate::error::{Code, Result};
 
-/// The longest side of a picture, in pixels: what a GPU's textures, and the WebP format, can hold.
-const MAX_SIDE: f64 = 16_383.0;
+/// The longest side of a picture, in pixels: what a GPU's textures can hold.
+const MAX_SIDE: f64 = 16_384.0;
+/// The same of WebP, which has 14 bits for it.
+const MAX_WEBP_SIDE: f64 = 16_383.0;
 
 /// How to take it.
 pub struct Shot {
     /// The format.
     pub format: CaptureScreenshotFormat,
-    /// For JPEG and WebP, 0 to 100.
+    /// For JPEG and WebP, 1 to 100.
     pub quality: Option<i64>,
     /// The whole page instead of what is in view.
     pub full_page: bool,
 }
 
-/// A picture.
+/// A picture as the browser gave it.
 pub struct Picture {
-    /// The file's content.
+    /// The file's content as a JSON string of base64.
+    pub data: Json,
+    /// Width and height of what should have been in it, in CSS pixels, if that was too much.
+    pub cut_from: Option<(f64, f64)>,
+}
+
+/// A picture's file.
+pub struct Decoded {
+    /// What it holds.
     pub content: Vec<u8>,
-    /// The same as it came, in base64.
-    pub base64: String,
-    /// Pixels.
+    /// In pixels.
     pub width: u32,
-    /// Pixels.
+    /// In pixels.
     pub height: u32,
-    /// The page was longer or wider than a picture can be.
-    pub truncated: bool,
-    /// The element in it: ref, role, name.
-    pub target: Option<Value>,
 }
 
-#[derive(Deserialize)]
-struct Box {
-    x: f64,
-    y: f64,
-    width: f64,
-    height: f64,
-    #[serde(default)]
-    target: Value,
+/// A box in the viewport of a document.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct Bounds {
+    left: f64,
+    top: f64,
+    right: f64,
+    bottom: f64,
 }
 
-/// Takes a picture of what is in view, of one element, or of the whole page.
+impl Bounds {
+    fn corners(self) -> [Point; 4] {
+        let at = |x, y| Point { x, y };
+        [
+            at(self.left, self.top),
+            at(self.right, self.top),
+            at(self.right, self.bottom),
+            at(self.left, self.bottom),
+        ]
+    }
+
+    fn around(points: &[Point]) -> Bounds {
+        let mut all = Bounds {
+            left: f64::INFINITY,
+            top: f64::INFINITY,
+            right: f64::NEG_INFINITY,
+            bottom: f64::NEG_INFINITY,
+        };
+        for point in points {
+            all.left = all.left.min(point.x);
+            all.top = all.top.min(point.y);
+            all.right = all.right.max(point.x);
+            all.bottom = all.bottom.max(point.y);
+        }
+        all
+    }
+}
+
+/// The part of the page that a picture shows.
+struct Part {
+    clip: Viewport,
+    /// Whether some of it is outside of the viewport.
+    beyond: bool,
+    cut_from: Option<(f64, f64)>,
+}
+
+/// Takes a picture of what is in view, of one element, or of the whole page. An element is waited
+/// for until it is shown and scrolled into view first.
 pub async fn take(
     document: &Document,
     locator: &Locator,
@@ -61,48 +101,21 @@ pub async fn take(
     deadline: Instant,
 ) -> Result<Picture> {
     let tab = &document.tab;
-    let mut target = None;
-    let mut clip = None;
-    let mut beyond = false;
-    if !locator.is_empty() {
-        let mut wanted = locator.args();
-        wanted.extend(args(json!({"budget_ms": budget_ms(deadline)})));
-        let found: Box = document.ask("box", wanted, Again::No, deadline).await?;
-        let (top, bottom) = corners(document, &found, deadline).await?;
-        let metrics = tab.cdp(&GetLayoutMetrics::default(), deadline).await?;
-        let view = &metrics.css_layout_viewport;
-        beyond = top.x < 0.0
-            || top.y < 0.0
-            || bottom.x > view.client_width as f64
-            || bottom.y > view.client_height as f64;
-        clip = Some((
-            top.x + view.page_x as f64,
-            top.y + view.page_y as f64,
-            bottom.x - top.x,
-            bottom.y - top.y,
-        ));
-        target = Some(found.target);
-    } else if shot.full_page {
-        let metrics = tab.cdp(&GetLayoutMetrics::default(), deadline).await?;
-        let size = &metrics.css_content_size;
-        clip = Some((0.0, 0.0, size.width, size.height));
-        beyond = true;
-    }
-    let mut truncated = false;
-    let clip = clip.map(|(x, y, width, height)| {
-        let scale = scale_of(tab);
-        let side = (MAX_SIDE / scale).floor();
-        truncated = width > side || height > side;
-        // Whole pixels: half of one at an edge would be a seam of the page's background.
-        let (left, top) = (x.floor(), y.floor());
-        Viewport {
-            x: left,
-            y: top,
-            width: ((x + width).ceil() - left).clamp(1.0, side),
-            height: ((y + height).ceil() - top).clamp(1.0, side),
-            scale: 1.0,
+    let part = match (locator.is_empty(), shot.full_page) {
+        (false, _) => {
+            let mut wanted = locator.args();
+            wanted.extend(args(json!({"budget_ms": budget_ms(deadline)})));
+            let own: Bounds = document.ask("box", wanted, Again::No, deadline).await?;
+            let seen = frames::outward(document, own.corners(), deadline).await?;
+            Some(part(tab, Some(Bounds::around(&seen)), shot.format, deadline).await?)
         }
-    });
+        (true, true) => Some(part(tab, None, shot.format, deadline).await?),
+        (true, false) => None,
+    };
+    let (clip, beyond, cut_from) = match part {
+        Some(part) => (Some(part.clip), part.beyond, part.cut_from),
+        None => (None, false, None),
+    };
     let capture = CaptureScreenshot {
         format: Some(shot.format),
         quality: shot.quality,
@@ -115,41 +128,79 @@ pub async fn take(
         let reply = pending.by(deadline).await;
         reply.map_err(|e| tab.error("taking the picture", e))
     };
-    let base64 = tab.unless_dialog(reply, deadline).await?.data;
-    let content = STANDARD
-        .decode(&base64)
-        .map_err(|e| Code::Internal.because(format!("a picture that is no base64: {e}")))?;
-    let (width, height) =
-        size_of(&content).ok_or_else(|| Code::Internal.because("a picture of no known format"))?;
-    Ok(Picture {
-        content,
-        base64,
-        width,
-        height,
-        truncated,
-        target,
+    let data = tab.unless_dialog(reply, deadline).await?.data;
+    Ok(Picture { data, cut_from })
+}
+
+/// The clip for a box of the viewport, or for the whole page, within what a picture can hold.
+async fn part(
+    tab: &Tab,
+    bounds: Option<Bounds>,
+    format: CaptureScreenshotFormat,
+    deadline: Instant,
+) -> Result<Part> {
+    let ask = tab.send(&GetLayoutMetrics::default())?;
+    let metrics = async {
+        let reply = ask.by(deadline).await;
+        reply.map_err(|e| tab.error("measuring the page", e))
+    };
+    let metrics = tab.unless_dialog(metrics, deadline).await?;
+    let view = &metrics.css_layout_viewport;
+    let (width, height) = (view.client_width as f64, view.client_height as f64);
+    // Whole pixels: half of one at an edge would be a seam of the page's background.
+    let (left, top, right, bottom, beyond) = match bounds {
+        Some(b) => (
+            (b.left + view.page_x as f64).floor(),
+            (b.top + view.page_y as f64).floor(),
+            (b.right + view.page_x as f64).ceil(),
+            (b.bottom + view.page_y as f64).ceil(),
+            b.left < 0.0 || b.top < 0.0 || b.right > width || b.bottom > height,
+        ),
+        None => {
+            let page = &metrics.css_content_size;
+            let beyond = page.width > width || page.height > height;
+            (0.0, 0.0, page.width.ceil(), page.height.ceil(), beyond)
+        }
+    };
+    let (left, top) = (left.max(0.0), top.max(0.0));
+    let (wide, high) = ((right - left).max(1.0), (bottom - top).max(1.0));
+    // Device pixels for one of CSS.
+    let scale = match metrics.layout_viewport.client_width as f64 / width {
+        scale if scale.is_finite() && scale > 0.0 => scale,
+        _ => 1.0,
+    };
+    let max = match format {
+        CaptureScreenshotFormat::Webp => MAX_WEBP_SIDE,
+        _ => MAX_SIDE,
+    };
+    let side = (max / scale).floor();
+    Ok(Part {
+        clip: Viewport {
+            x: left,
+            y: top,
+            width: wide.min(side),
+            height: high.min(side),
+            scale: 1.0,
+        },
+        beyond,
+        cut_from: (wide > side || high > side).then_some((wide, high)),
     })
 }
 
-/// The element's corners in the tab's viewport.
-async fn corners(document: &Document, found: &Box, deadline: Instant) -> Result<(Point, Point)> {
-    let top = Point {
-        x: found.x,
-        y: found.y,
-    };
-    let bottom = Point {
-        x: found.x + found.width,
-        y: found.y + found.height,
-    };
-    Ok((
-        frames::route(document, top, deadline).await?.at(),
-        frames::route(document, bottom, deadline).await?.at(),
-    ))
-}
-
-/// Pixels of the picture for one of the page.
-fn scale_of(_tab: &Tab) -> f64 {
-    1.0
+/// The picture's file from its base64. Takes about a millisecond for a megabyte.
+pub fn decode(data: &Json) -> Result<Decoded> {
+    // Base64 has no character that JSON escapes.
+    let text = data.text().trim_matches('"');
+    let content = STANDARD
+        .decode(text)
+        .map_err(|e| Code::Internal.because(format!("a picture that is no base64: {e}")))?;
+    let (width, height) =
+        size_of(&content).ok_or_else(|| super::internal("a picture of no known format"))?;
+    Ok(Decoded {
+        content,
+        width,
+        height,
+    })
 }
 
 /// Width and height of a PNG, JPEG or WebP file.

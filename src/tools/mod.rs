@@ -254,6 +254,7 @@ table! {
     read::Read,
     find::Find,
     text::Text,
+    html::Html,
     screenshot::Screenshot,
     wait::Wait,
     click::Click,

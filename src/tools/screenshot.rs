@@ -2,14 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{Call, Kind, Tool};
+use crate::cdp::Json;
 use crate::cdp::page::CaptureScreenshotFormat;
 use crate::error::{Code, Result};
-use crate::files::Place;
+use crate::files::{Place, blocking};
 use crate::page::locate::Locator;
-use crate::page::picture::{Shot, take};
+use crate::page::picture::{Shot, decode, take};
 
 /// A picture's format.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
@@ -24,7 +24,8 @@ pub enum Format {
 
 /// Take a picture of what is in view, of one element, or of the whole page.
 ///
-/// It is written to a file whose path is in the reply. Sides end at 16383 pixels: `truncated`.
+/// It is written to a file, and the reply says where. A side has at most 16384 pixels: of what is longer
+/// the upper left part is shown, with `truncated` and the size it should have had in `full`.
 #[derive(Deserialize, JsonSchema)]
 pub struct Screenshot {
     #[serde(flatten)]
@@ -32,21 +33,21 @@ pub struct Screenshot {
     /// All of the page, not only what is in view.
     #[serde(default)]
     full_page: bool,
-    /// `png`, `jpeg` or `webp`.
+    /// The file's format: `png`, `jpeg` or `webp`.
     #[serde(default)]
     format: Format,
-    /// For jpeg and webp: from 0 to 100, where 100 is the largest file.
-    #[schemars(range(min = 0, max = 100))]
+    /// For jpeg and webp: from 1, the smallest file, to 100.
+    #[schemars(range(min = 1, max = 100))]
     quality: Option<i64>,
-    /// Not yet: number what can be clicked.
+    /// Draw boxes with refs around what can be acted on. Not supported yet.
     #[serde(default)]
     annotate: bool,
-    /// Where to write it: an absolute path. Left out, a new file in tabd's cache directory.
+    /// Where to write it: an absolute path. Left out, a new file in the daemon's cache directory.
     path: Option<String>,
     /// Whether to replace a file that is there.
     #[serde(default)]
     overwrite: bool,
-    /// Reply with the picture as well, in base64.
+    /// Whether to reply with the picture as well: `data`, in base64.
     #[serde(default)]
     inline: bool,
 }
@@ -57,13 +58,19 @@ pub struct Taken {
     path: String,
     width: u32,
     height: u32,
-    bytes: u64,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    bytes: usize,
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<Value>,
+    full: Option<Full>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<String>,
+    data: Option<Json>,
+}
+
+/// The size that a truncated picture should have had, in CSS pixels.
+#[derive(Serialize)]
+struct Full {
+    width: f64,
+    height: f64,
 }
 
 impl Tool for Screenshot {
@@ -93,15 +100,20 @@ impl Tool for Screenshot {
             full_page: self.full_page,
         };
         let picture = take(&document, &self.target, &shot, call.deadline()).await?;
-        let (path, bytes) = place.save(picture.content).await?;
+        let data = self.inline.then(|| picture.data.clone());
+        let (path, decoded) = blocking(move || {
+            let decoded = decode(&picture.data)?;
+            Ok((place.write(&decoded.content)?, decoded))
+        })
+        .await?;
         Ok(Taken {
             path: path.display().to_string(),
-            width: picture.width,
-            height: picture.height,
-            bytes,
-            truncated: picture.truncated,
-            target: picture.target,
-            data: self.inline.then_some(picture.base64),
+            width: decoded.width,
+            height: decoded.height,
+            bytes: decoded.content.len(),
+            truncated: picture.cut_from.is_some(),
+            full: picture.cut_from.map(|(width, height)| Full { width, height }),
+            data,
         })
     }
 }
@@ -113,13 +125,13 @@ impl Screenshot {
         };
         self.target.check()?;
         if self.annotate {
-            return wrong("annotate comes later", "annotate");
+            return wrong("annotate is not supported yet", "annotate");
         }
         if self.full_page && !self.target.is_empty() {
             return wrong("full_page goes without a target", "full_page");
         }
         if self.quality.is_some() && self.format == Format::Png {
-            return wrong("quality goes with jpeg or webp", "quality");
+            return wrong("quality goes with jpeg or webp, png has none", "quality");
         }
         Ok(())
     }
