@@ -482,10 +482,9 @@ impl<'a> Run<'a> {
         let is_error = exception.subtype == Some(runtime::RemoteObjectSubtype::Error);
         let told = match is_error {
             true => None,
-            false => match Box::pin(self.value(exception, value::MAX_THROWN)).await {
-                Ok(value) => Some(value),
-                Err(_) => None,
-            },
+            false => Box::pin(self.value(exception, value::MAX_THROWN))
+                .await
+                .ok(),
         };
         self.call.set_acted(match is_syntax_error(&thrown) {
             true => Acted::No,
