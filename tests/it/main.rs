@@ -6,6 +6,7 @@
 
 mod cli;
 mod docs;
+mod evaluate;
 mod layers;
 mod life;
 mod pages;
