@@ -31,6 +31,9 @@ class Act {
     /** What a press has met; null before one. @type {{hit: boolean, by: Element | null} | null} */
     this.press = null;
     this.clicked = false;
+    /** The start of an HTML drag. @type {DragEvent | null} */
+    this.dragStart = null;
+    this.dropped = false;
     /** @type {(() => void)[]} */
     this.undo = [];
   }
@@ -74,6 +77,7 @@ function startAct(el, point, guarded) {
   for (const name of STATE_EVENTS) addEventListener(name, changed, { capture: true, passive: true });
   act.undo.push(() => { for (const name of STATE_EVENTS) removeEventListener(name, changed, true); });
   if (point) guardPress(act, guarded);
+  if (point) noteDrags(act);
   const timer = setTimeout(endAct, ACT_LIFE_MS);
   act.undo.push(() => clearTimeout(timer), releasePulse);
 }

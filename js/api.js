@@ -35,6 +35,8 @@ const api = {
   watch: (args) => answer(() => leased(args, watch(args))),
   textValue: (args) => answer(() => leased(args, fieldValue(args))),
   scroll: (args) => answer(() => leased(args, scroll(args))),
+  dragging: (args) => answer(() => leased(args, dragging(args))),
+  dropSpot: (args) => answerLater(leasedLater(args, dropSpot(args))),
   fileInput: (args) => answer(() => leased(args, fileInput(args))),
   release: () => answer(() => endAct()),
   aim: (args) => answerLater(leasedLater(args, aim(args))),

@@ -183,6 +183,14 @@ impl Tab {
         taken
     }
 
+    /// Forgets what was dragged.
+    pub fn end_drag(&self) {
+        self.change_if(|s| {
+            s.drag = None;
+            false
+        });
+    }
+
     pub(super) fn go_live(&self, running: &Arc<Running>, to: &TargetId, s: &SessionId, url: &str) {
         let main = FrameId::from(to.as_str());
         *self.live() = Some(Live {

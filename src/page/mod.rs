@@ -5,6 +5,7 @@
 pub mod act;
 pub mod address;
 pub mod click;
+pub mod drag;
 pub mod evaluate;
 pub mod files;
 pub mod fill;

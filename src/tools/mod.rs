@@ -259,6 +259,7 @@ table! {
     wait::Wait,
     click::Click,
     hover::Hover,
+    drag::Drag,
     type_text::Type,
     press::Press,
     select::Select,
