@@ -135,7 +135,7 @@ impl Bare {
             runtime_dir: dir.join("bare"),
             ..LaunchOptions::default()
         };
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(60);
         let launched = launch(&options, deadline).await.unwrap();
         let mut bare = Bare {
             to: launched.to_browser.try_clone().unwrap().into(),

@@ -7,6 +7,8 @@
 mod acting;
 mod cli;
 mod docs;
+mod layers;
+mod evaluate;
 mod life;
 mod protocol;
 mod support;
