@@ -27,8 +27,8 @@ UNITDIR ?= $(if $(filter $(HOME)/%,$(PREFIX)),$(or $(XDG_CONFIG_HOME),$(HOME)/.c
 # Case folders and web-platform-tests pages may lie beside this tree; make test then runs them too.
 SHARED ?= ../shared
 # The share of names and roles (not tentative) that must be right, in percent.
-WPT_NAMES ?= 90
-WPT_ROLES ?= 90
+WPT_NAMES ?= 99.5
+WPT_ROLES ?= 99.5
 
 TYPESCRIPT := 5.9.3
 

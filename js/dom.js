@@ -155,6 +155,10 @@ const dom = Object.freeze({
   popoverTarget: anyGetter([HTMLButtonElement.prototype, HTMLInputElement.prototype], 'popoverTargetElement'),
   /** @type {(el: Element) => Element | null} */
   commandFor: getter(HTMLButtonElement.prototype, 'commandForElement'),
+  /** @type {(doc: Document) => Element | null} */
+  rootElement: getter(Document.prototype, 'documentElement'),
+  /** @type {(doc: Document) => string} */
+  title: getter(Document.prototype, 'title'),
   /** Of a document or shadow root. @type {(root: Node) => Element | null} */
   activeElement: anyGetter([Document.prototype, ShadowRoot.prototype], 'activeElement'),
   /** The root's elements that match, in tree order.

@@ -82,7 +82,7 @@ function isFlatInside(inner, outer) {
  * @returns {Element | null} */
 function focusedElement() {
   let el = dom.activeElement(document);
-  if (!el || el === document.documentElement || dom.localName(el) === 'body') return null;
+  if (!el || el === dom.rootElement(document) || dom.localName(el) === 'body') return null;
   for (;;) {
     const root = shadowOf(el);
     const inner = root ? dom.activeElement(root) : null;

@@ -12,6 +12,7 @@
  *
  * -> `{ref, role, name, tag, type?, kind, multiple?, option_of?, hidden, disabled, checked?, value?, next}`:
  * `tag` the local name; `type` of an input; `kind` how `type` would write into it, "" where it cannot (see `editableKind`);
+ * `checked` of a checkbox, radio button or switch, native or not, or of its label: true, false or "mixed";
  * `option_of` the select an option belongs to (described); `hidden`, `disabled` as they are now.
  * Errors: `stale_ref(data.why:removed|navigated, role, name, candidate) ambiguous(data.count, refs, matches) bad_request`, and
  * `not_found` (also where no element has the focus). `why:"navigated"` means: no ref of this document, as far as it knows.
@@ -29,7 +30,7 @@ function locate(args) {
     ...kind,
     hidden: !isShown(el),
     disabled: isUnusable(el),
-    checked: type === 'checkbox' || type === 'radio' ? dom.checked(el) : undefined,
+    checked: checkedOf(el),
     value: editableKind(el) ? contentOf(el) : undefined,
   };
 }

@@ -58,7 +58,8 @@ function countersOf() {
     stack.push({ el, kids: flatChildren(el), next: 0 });
     apply(el, '::before');
   };
-  enter(document.documentElement);
+  const root = dom.rootElement(document);
+  if (root) enter(root);
   while (stack.length > 0 && looked < COUNTER_ELEMENTS) {
     const frame = stack[stack.length - 1];
     if (frame.next < frame.kids.length) {

@@ -15,6 +15,8 @@
 
 /** Values longer than this are cut; `type` and `evaluate` give them whole. */
 const VALUE_CUT = 5000;
+/** Elements looked at for what lies over them. */
+const MAX_HITS = 1000;
 /** Options listed on a select. */
 const MAX_OPTIONS = 500;
 
@@ -51,7 +53,7 @@ function read(args) {
 function records(view, args, caps) {
   /** @type {Records} */
   const out = { records: [], count: 0, total: 0, truncated: false };
-  let chars = 0, looked = 0;
+  let chars = 0, looked = 0, hits = MAX_HITS;
   for (const entry of view.entries) {
     const { parent } = entry;
     entry.depth = parent ? parent.depth + (parent.dead || (args.interactive && !parent.acting) ? 0 : 1) : 0;
@@ -66,6 +68,10 @@ function records(view, args, caps) {
     if ((++looked & 63) === 0 && performance.now() > caps.deadline) {
       out.truncated = 'budget';
       continue;
+    }
+    if (entry.acting && isElement && hits > 0 && entry.f.tag !== 'option') {
+      entry.cover = coveredBy(entry.f.el, args);
+      hits--;
     }
     const record = caps.outline ? outlineRecord(entry, args) : nodeRecord(entry, args);
     if (!record) {
@@ -160,6 +166,7 @@ function fieldsOf(entry, args) {
   if (entry.clickable) s.clickable = true;
   if (entry.unseen) s.unseen = true;
   if (entry.scrolls) s.scrollable = scrollLeftOver(f.el, /** @type {CSSStyleDeclaration} */ (styled(f).style)) ?? undefined;
+  if (entry.cover) s.covered = entry.cover;
   const frame = frameOfEntry(entry);
   if (typeof frame === 'number') s.frame = `f${frame}`;
   else if (frame === null) s.unreadable = 'its document is not there yet';
@@ -233,57 +240,6 @@ const scrollBox = Object.freeze({
 });
 
 /**
- * The element a call looks at, or why there is none.
- * @param {{root?: {ref?: number, selector?: string} | null} & Partial<Lease>} args
- * @returns {Element | {error: string, message: string, hint: string, data: unknown}}
- */
-function rootOfArgs(args) {
-  const { root } = args;
-  if (!root) return document.documentElement;
-  if (root.ref !== undefined) {
-    const el = elementOf(root.ref);
-    if (el) return el;
-    const was = rememberedOf(root.ref);
-    const what = was ? ` (${was.role} ${JSON.stringify(cutTo(was.name, 80))})` : '';
-    return { error: 'stale_ref', message: `${args.prefix ?? 'n'}${root.ref}${what} is no longer in the page`, hint: 'read again', data: { why: 'removed' } };
-  }
-  const selector = root.selector ?? '';
-  /** @type {Element[]} */
-  let found;
-  try {
-    found = [...dom.queryAll(document, selector)];
-  } catch {
-    return { error: 'bad_request', message: `root: ${JSON.stringify(cutTo(selector, 80))} is no CSS selector`, hint: 'give a valid selector or a ref', data: { argument: 'root' } };
-  }
-  if (found.length === 0) found = queryShadows(selector);
-  if (found.length === 1) return found[0];
-  if (found.length === 0) return { error: 'not_found', message: `no element matches ${JSON.stringify(cutTo(selector, 80))}`, hint: 'read without root to see what is there', data: {} };
-  const lease = /** @type {Lease} */ (args);
-  const candidates = found.slice(0, 5).map((el) => describe(el, lease));
-  return {
-    error: 'ambiguous', message: `${found.length} elements match ${JSON.stringify(cutTo(selector, 80))}`, hint: 'use one of the refs',
-    data: { count: found.length, candidates, next: lease.next },
-  };
-}
-
-/** What matches within shadow roots we can see. @param {string} selector @returns {Element[]} */
-function queryShadows(selector) {
-  /** @type {Element[]} */
-  const found = [];
-  /** @type {Node[]} */
-  const roots = [document];
-  for (let root = roots.pop(); root; root = roots.pop()) {
-    for (const el of dom.queryAll(root, '*')) {
-      const inner = shadowOf(el);
-      if (!inner) continue;
-      found.push(...dom.queryAll(inner, selector));
-      roots.push(inner);
-    }
-  }
-  return found;
-}
-
-/**
  * @param {Records} out @param {View} view @param {ReadArgs} args @param {Record<string, unknown>} [more]
  * @returns {string}
  */
@@ -296,7 +252,7 @@ function withHeader(out, view, args, more) {
     if (frame !== undefined) frames.push({ line: delta && delta.base ? delta.lineOf.get(ref) ?? null : i, ref, frame });
   }
   const header = {
-    url: location.href.toWellFormed(), title: safeText(document.title), count: out.count, total: out.total, truncated: out.truncated, next: args.next, frames,
+    url: location.href.toWellFormed(), title: safeLine(dom.title(document)).trim(), count: out.count, total: out.total, truncated: out.truncated, next: args.next, frames,
     base: delta ? delta.base : null, ...(delta && delta.base ? { removed: delta.removed } : {}), hidden_roots: view.hiddenRoots, ...more,
   };
   lines.unshift(JSON.stringify(header));

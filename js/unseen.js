@@ -174,7 +174,8 @@ function isOutOfReach(level, visual) {
 /** What a scroll container has scrolled away can be scrolled back; and a page written right to left goes on to the left. @param {Level} level */
 function isScrolledInside(level) {
   for (let at = level.up; at; at = at.up) if (at.f.tag !== 'body' && at.f.tag !== 'html' && /auto|scroll/.test(at.f.style?.overflow ?? '')) return true;
-  return dom.styleOf(document.documentElement).direction === 'rtl';
+  const root = dom.rootElement(document);
+  return root !== null && dom.styleOf(root).direction === 'rtl';
 }
 
 /** @type {Map<string, number[]>} */

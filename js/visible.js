@@ -75,7 +75,7 @@ function rendersWithin(f, parent) {
     if (parent.tag === 'details' && !dom.detailsOpen(parent.el) && !isSummary(f, parent)) return false;
     // CSS Containment 4.1: skipped contents, `hidden=until-found` among them.
     if (skipsContents(parent)) return false;
-  } else if (f.el !== document.documentElement) return false;
+  } else if (f.el !== dom.rootElement(document)) return false;
   styled(f);
   if (f.tag === 'area') {
     if (!isMapShown(f)) return false;

@@ -67,10 +67,7 @@ const TEXTS: &[(&str, CdpError)] = &[
         CdpError::NoRequest,
     ),
     ("uniqueContextId not found", CdpError::NoContext),
-    (
-        "Cannot find context with specified id",
-        CdpError::NoContext,
-    ),
+    ("Cannot find context with specified id", CdpError::NoContext),
     (
         "Cannot find default execution context",
         CdpError::ContextGone,

@@ -172,7 +172,7 @@ pub fn spell(shape: &Shape, args: &Map<String, Value>) -> Vec<String> {
         match plain {
             Some(plain) if !plain.iter().any(|w| w.starts_with('-')) => {
                 words.extend(plain);
-                left.remove(*name);
+                left.shift_remove(*name);
                 if value::is_list(schema) {
                     break;
                 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{NonEmptyStringValueParser, PathBufValueParser};
-use clap::{Arg, ArgAction, Command, value_parser};
+use clap::{Arg, ArgAction, Command};
 
 use serde_json::Value;
 
@@ -85,7 +85,7 @@ pub fn command() -> Command {
         .arg(
             one("idle-secs", "N", "Exit after this many seconds without work; 0 never does")
                 .default_value(IDLE_SECS)
-                .value_parser(value_parser!(u64).range(..=31_536_000)),
+                .value_parser(idle),
         )
         .arg(switch("headless", "Without a window (the default)").conflicts_with("headed"))
         .arg(switch("headed", "With a window"))
@@ -195,13 +195,12 @@ pub fn parse(
             .cloned()
             .collect()
     };
-    let seconds = found
-        .get_one::<u64>("idle-secs")
-        .copied()
-        .unwrap_or_default();
     Ok(Flags {
         socket: path("socket"),
-        idle: Duration::from_secs(seconds),
+        idle: found
+            .get_one::<Duration>("idle-secs")
+            .copied()
+            .unwrap_or_default(),
         headed: on("headed"),
         // A bare name is looked up in PATH.
         browser: found.get_one::<PathBuf>("browser").map(|p| {
@@ -235,6 +234,15 @@ fn matches(words: &[String]) -> Result<clap::ArgMatches, Result<String, Error>> 
             .because(what.split_whitespace().collect::<Vec<_>>().join(" "))
             .hint(tip.unwrap_or("see `tabd daemon --help`")))
     })
+}
+
+/// `--idle-secs`: seconds, fractions too, up to a year.
+fn idle(word: &str) -> Result<Duration, String> {
+    let seconds: f64 = word.parse().map_err(|_| "not a number of seconds")?;
+    if seconds > 31_536_000.0 {
+        return Err("longer than a year; 0 never ends".to_owned());
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|_| "not a number of seconds".to_owned())
 }
 
 #[cfg(test)]
@@ -323,11 +331,10 @@ mod tests {
             error.next_step().unwrap().contains("--no-sandbox"),
             "{error:?}"
         );
-        assert!(
-            refused(&["--idle-secs", "x"], &[])
-                .message()
-                .contains("idle-secs")
-        );
+        for bad in ["x", "NaN", "inf", "1e9"] {
+            let error = refused(&["--idle-secs", bad], &[]);
+            assert!(error.message().contains("idle-secs"), "{bad}: {error}");
+        }
     }
 
     #[test]

@@ -173,7 +173,7 @@ mod tests {
         );
         let readable = result("open", &reply);
         assert!(
-            readable.text.contains("\nurl: u\n")
+            readable.text.starts_with("url: u\n")
                 && readable.text.ends_with("\n\n[n1] button \"Save\"\n")
         );
     }
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn other_results_are_keys_and_values() {
         let reply = json!({"target":{"ref":"n1","name":"Save"},"x":1,"tabs":[{"tab":"t1","url":"u"}],"list":["a","b"]});
-        let want = "list: a, b\ntabs:\n  - tab t1  url u\ntarget:\n  name: Save\n  ref: n1\nx: 1\n";
+        let want = "target:\n  ref: n1\n  name: Save\nx: 1\ntabs:\n  - tab t1  url u\nlist: a, b\n";
         assert_eq!(result("click", &reply).text, want);
         assert_eq!(result("shutdown", &json!({})).text, "");
     }

@@ -122,6 +122,11 @@ impl Before {
         })
     }
 
+    /// The action begins only now: what was before was waiting for its element.
+    pub fn begin(&mut self) {
+        self.began = Instant::now();
+    }
+
     fn left(&self, s: &TabState) -> bool {
         s.commits > self.commits || (s.starts > self.starts && s.pending.is_some())
     }

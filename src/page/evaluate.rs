@@ -98,10 +98,7 @@ pub async fn evaluate(
                 if call.remaining().is_zero() {
                     return Err(call.timed_out("the page keeps being left"));
                 }
-                document
-                    .tab
-                    .until_left(&run.place, call.deadline())
-                    .await?;
+                document.tab.until_left(&run.place, call.deadline()).await?;
             }
             Err(Stop::Error(error)) => {
                 run.release();
@@ -301,14 +298,19 @@ impl<'a> Run<'a> {
         self.call.set_acted(Acted::Unknown);
         let mut guard = Running::new(tab, &self.place.cdp_session);
         let mut evaluated = tab.send_to(&self.place.cdp_session, &evaluate)?;
-        let lease = self.document.browser.numbers().lease(1);
+        let lease = self
+            .document
+            .browser
+            .numbers()
+            .lease(self.document.number, 1);
         let settle = args(serde_json::json!({
             "budget_ms": 0, "keep": true,
-            "prefix": self.document.prefix(), "next": lease.start, "end": lease.end,
+            "prefix": self.document.prefix(), "next": lease.range.start, "end": lease.range.end,
         }));
-        let asked = self
-            .document
-            .send_script(format!("tabd.settle({})", serde_json::Value::Object(settle)));
+        let asked = self.document.send_script(format!(
+            "tabd.settle({})",
+            serde_json::Value::Object(settle)
+        ));
         let asked = async {
             match asked {
                 Some(Ok(asked)) => {
@@ -367,9 +369,7 @@ impl<'a> Run<'a> {
     fn unless_terminated<T>(&self, reply: Result<T, CdpError>) -> Result<T, CdpError> {
         match reply {
             Err(CdpError::Terminated) => Err(CdpError::Terminated),
-            Err(CdpError::Protocol { code: -32603, .. })
-                if self.call.remaining() <= 2 * AHEAD =>
-            {
+            Err(CdpError::Protocol { code: -32603, .. }) if self.call.remaining() <= 2 * AHEAD => {
                 Err(CdpError::Terminated)
             }
             other => other,
@@ -579,9 +579,9 @@ impl Drop for Running {
 fn is_expression(source: &str) -> bool {
     let source = uncommented(source);
     let word = |word: &str| {
-        source
-            .strip_prefix(word)
-            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$'))
+        source.strip_prefix(word).is_some_and(|rest| {
+            !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$')
+        })
     };
     (source.starts_with('{') && trimmed(source).ends_with('}'))
         || word("function")
@@ -627,7 +627,10 @@ fn trimmed(source: &str) -> &str {
 
 /// Whether a script did not compile, as opposed to one that threw a `SyntaxError`.
 fn is_syntax_error(thrown: &ExceptionDetails) -> bool {
-    let class = thrown.exception.as_ref().and_then(|e| e.class_name.as_deref());
+    let class = thrown
+        .exception
+        .as_ref()
+        .and_then(|e| e.class_name.as_deref());
     class == Some("SyntaxError") && thrown.stack_trace.is_none()
 }
 
@@ -656,7 +659,10 @@ mod tests {
         assert!(is_lone_function(" () => 1;\n", "() => 1"));
         assert!(is_lone_function("/* a */ ((x) => x)", "(x) => x"));
         assert!(is_lone_function("(function f() {})", "function f() {}"));
-        assert!(!is_lone_function("document.write", "function write() { [native code] }"));
+        assert!(!is_lone_function(
+            "document.write",
+            "function write() { [native code] }"
+        ));
         assert!(!is_lone_function("const f = () => 1; f", "() => 1"));
         assert!(!is_lone_function("class A {}", "class A {}"));
     }

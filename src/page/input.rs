@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::Instant;
 
+use super::keys::Chord;
 use crate::browser::Tab;
 use crate::cdp::{Command, Pending, input};
 use crate::error::Result;
@@ -80,11 +81,6 @@ pub struct Point {
 pub struct Sent<C: Command>(Vec<Pending<C>>);
 
 impl<C: Command> Sent<C> {
-    /// What was sent, in order.
-    pub(super) fn of(pending: Vec<Pending<C>>) -> Sent<C> {
-        Sent(pending)
-    }
-
     /// Waits until the browser has handed all of it to the page.
     pub async fn done(self, tab: &Tab, deadline: Instant) -> Result<()> {
         for pending in self.0 {
@@ -147,4 +143,52 @@ pub fn insert(tab: &Tab, text: &str) -> Result<Sent<input::InsertText>> {
         text: text.to_owned(),
     };
     Ok(Sent(vec![tab.send(&event)?]))
+}
+
+/// Keys under way: written, not yet confirmed.
+pub type Keys = Sent<input::DispatchKeyEvent>;
+
+fn send_all(tab: &Tab, events: &[input::DispatchKeyEvent]) -> Result<Keys> {
+    let sent: Result<Vec<_>> = events.iter().map(|event| tab.send(event)).collect();
+    Ok(Sent(sent?))
+}
+
+/// Presses and releases chords, one after the other.
+pub fn strike<'a>(tab: &Tab, chords: impl IntoIterator<Item = &'a Chord>) -> Result<Keys> {
+    let mut events = Vec::new();
+    for chord in chords {
+        events.extend(chord.down());
+        events.extend(chord.up());
+    }
+    send_all(tab, &events)
+}
+
+/// Keys that are down; they come up when this is dropped, a cancelled call's too.
+pub struct Held<'a> {
+    tab: &'a Tab,
+    up: Vec<input::DispatchKeyEvent>,
+}
+
+/// Presses a chord and keeps it down.
+pub fn hold<'a>(tab: &'a Tab, chord: &Chord) -> Result<(Held<'a>, Keys)> {
+    let held = Held {
+        tab,
+        up: chord.up(),
+    };
+    let down = send_all(tab, &chord.down())?;
+    Ok((held, down))
+}
+
+impl Held<'_> {
+    /// Lets go of the keys.
+    pub fn release(mut self) -> Result<Keys> {
+        send_all(self.tab, &std::mem::take(&mut self.up))
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // A tab that is gone holds nothing down.
+        let _ = send_all(self.tab, &self.up);
+    }
 }

@@ -3,11 +3,12 @@
 //! Every call runs in the isolated world `tabd` of one document and answers with one string.
 
 pub mod act;
-pub mod evaluate;
 pub mod address;
+pub mod click;
+pub mod evaluate;
+pub mod fill;
 pub mod frames;
 pub mod input;
-pub mod keyboard;
 pub mod keys;
 pub mod locate;
 pub mod picture;
@@ -98,10 +99,10 @@ impl Document {
         again: Again,
         deadline: Instant,
     ) -> Result<String> {
-        let lease = self.browser.numbers().lease(refs);
+        let lease = self.browser.numbers().lease(self.number, refs);
         args.insert("prefix".to_owned(), self.prefix().into());
-        args.insert("next".to_owned(), lease.start.into());
-        args.insert("end".to_owned(), lease.end.into());
+        args.insert("next".to_owned(), lease.range.start.into());
+        args.insert("end".to_owned(), lease.range.end.into());
         let expression = format!("tabd.{name}({})", Value::Object(args));
         let answer = self.script(&expression, again, deadline).await?;
         if let Some(next) = next_of(&answer) {
@@ -153,7 +154,10 @@ impl Document {
 
     /// Sends an expression of ours to the `tabd` world as it is now; the answer is awaited apart, or
     /// forgotten. `None` if there is no such world.
-    pub(crate) fn send_script(&self, expression: String) -> Option<Result<Pending<runtime::Evaluate>>> {
+    pub(crate) fn send_script(
+        &self,
+        expression: String,
+    ) -> Option<Result<Pending<runtime::Evaluate>>> {
         let place = self.tab.place_now(&self.frame, false)?;
         let evaluate = runtime::Evaluate {
             expression,
@@ -196,9 +200,7 @@ impl Document {
                     | CdpError::NoContext
                     | CdpError::NoSession
                     | CdpError::Detached,
-                ) => {
-                    Ok(Err(Gone::Document))
-                }
+                ) => Ok(Err(Gone::Document)),
                 Err(CdpError::Terminated) => {
                     Err(self.tab.error("looking at the page", CdpError::Deadline))
                 }
@@ -278,13 +280,16 @@ impl Document {
             .split_once(" is not in this document")
             .and_then(|(r, _)| r.parse::<Ref>().ok())
             .map(|r| r.number);
+        let given = |n: &u32| self.browser.numbers().was_given(self.number, *n);
         match number {
-            Some(n) if n >= self.browser.numbers().next_ref() => Code::StaleRef
+            Some(n) if !given(&n) => Code::StaleRef
                 .because(format!("{}{n} was never given out", self.prefix()))
                 .fact("why", "navigated")
                 .fact("tab", self.tab.id.to_string())
                 .hint("take refs from read or find"),
-            Some(n) if self.browser.is_from_before(n) => error.fact("why", "restarted"),
+            Some(n) if self.number.is_none() && self.browser.is_from_before(n) => {
+                error.fact("why", "restarted")
+            }
             _ => error,
         }
     }

@@ -348,13 +348,16 @@ pub async fn find(
     })));
     let mut parts = parts(main, "find", page_args, max, deadline).await?;
     // Exact names first, then substrings, then all words: only the best that any frame has.
+    let (url, title) = address(main, &parts);
     let with_matches = parts.iter().filter(|p| p.header.total > 0);
     let best = with_matches.filter_map(|p| p.header.class).min();
     parts.retain(|p| best.is_none() || p.header.class == best);
     for part in &mut parts {
         part.header.frames.clear();
     }
-    assemble(main, &wanted, None, &parts)
+    let mut snapshot = assemble(main, &wanted, None, &parts)?;
+    (snapshot.url, snapshot.title) = (url, title);
+    Ok(snapshot)
 }
 
 /// Asks the top document and every frame below it, all at once; parents come before children.
@@ -403,10 +406,11 @@ async fn ask(
     again: Again,
     deadline: Instant,
 ) -> Result<Part, Error> {
-    let lease = document.browser.numbers().lease(refs);
+    let numbers = document.browser.numbers();
+    let lease = numbers.lease(document.number, refs);
     page_args.insert("prefix".to_owned(), document.prefix().into());
-    page_args.insert("next".to_owned(), lease.start.into());
-    page_args.insert("end".to_owned(), lease.end.into());
+    page_args.insert("next".to_owned(), lease.range.start.into());
+    page_args.insert("end".to_owned(), lease.range.end.into());
     let call = format!(
         "tabd.{function}({}, getEventListeners)",
         Value::Object(page_args)
@@ -419,9 +423,19 @@ async fn ask(
         return Err(document.place_error(error));
     }
     if let Some(next) = super::next_of(&answer) {
-        document.browser.numbers().give_back(&lease, next);
+        numbers.give_back(&lease, next);
     }
     Part::parse(document.clone(), answer)
+}
+
+/// The page's URL and title: its own word, where it was asked.
+fn address(main: &Document, parts: &[Part]) -> (String, String) {
+    match parts.first() {
+        Some(part) if part.document.is_main() => {
+            (part.header.url.clone(), part.header.title.clone())
+        }
+        _ => (main.tab.url(), main.tab.title()),
+    }
 }
 
 fn assemble(
@@ -457,12 +471,7 @@ fn assemble(
         None if told("chars") => "chars".into(),
         None => Value::Bool(false),
     };
-    let (url, title) = match parts.first() {
-        Some(part) if part.document.is_main() => {
-            (part.header.url.clone(), part.header.title.clone())
-        }
-        _ => (main.tab.url(), main.tab.title()),
-    };
+    let (url, title) = address(main, parts);
     let (nodes, outline) = match wanted.format {
         _ if is_diff => (None, None),
         Format::Nodes => {

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use super::evaluate::{Run, Stop, argument};
 use crate::cdp::Json;
-use crate::cdp::runtime::{self, RemoteObject, RemoteObjectSubtype, RemoteObjectType};
 use crate::cdp::dom;
+use crate::cdp::runtime::{self, RemoteObject, RemoteObjectSubtype, RemoteObjectType};
 use crate::error::{Code, Error, Result};
 use crate::surrogates::repair_surrogates;
 
@@ -122,7 +122,9 @@ impl Run<'_> {
                 let json = object.value.unwrap_or_default();
                 Ok(string(&json, max)?)
             }
-            RemoteObjectType::Function => Ok(Value::told(kind, cut(description, max.min(MAX_SOURCE)))),
+            RemoteObjectType::Function => {
+                Ok(Value::told(kind, cut(description, max.min(MAX_SOURCE))))
+            }
             RemoteObjectType::Symbol => Ok(Value::told(kind, cut(description, max))),
             _ if object.object_id.is_none() => {
                 if let Some(text) = &object.unserializable_value {
@@ -167,7 +169,11 @@ impl Run<'_> {
         let reply = self.ask(&call).await?;
         let told = reply.result.value.as_ref().and_then(Json::string);
         let (mark, json) = match &told {
-            Some(told) if reply.exception_details.is_none() && told.len() >= 3 && told.is_char_boundary(3) => {
+            Some(told)
+                if reply.exception_details.is_none()
+                    && told.len() >= 3
+                    && told.is_char_boundary(3) =>
+            {
                 told.split_at(3)
             }
             // The page has broken what everything stands on; the browser's own words are left.
@@ -214,7 +220,11 @@ impl Run<'_> {
         let mut value = Value::told("node", node.node_name.to_lowercase());
         if node.node_type != ELEMENT {
             if !node.node_value.is_empty() {
-                value.text = Some(format!("{} {:?}", node.node_name, cut(&node.node_value, 200)));
+                value.text = Some(format!(
+                    "{} {:?}",
+                    node.node_name,
+                    cut(&node.node_value, 200)
+                ));
             }
             return Ok(value);
         }
@@ -230,12 +240,17 @@ impl Run<'_> {
         let Ok(resolved) = self.ask(&resolve).await else {
             return Ok(value);
         };
-        let lease = self.document.browser.numbers().lease(1);
+        let lease = self
+            .document
+            .browser
+            .numbers()
+            .lease(self.document.number, 1);
         let lent = serde_json::json!({
-            "prefix": self.document.prefix(), "next": lease.start, "end": lease.end,
+            "prefix": self.document.prefix(), "next": lease.range.start, "end": lease.range.end,
         });
         let call = runtime::CallFunctionOn {
-            function_declaration: "function (lease) { return tabd.describe(this, lease); }".to_owned(),
+            function_declaration: "function (lease) { return tabd.describe(this, lease); }"
+                .to_owned(),
             object_id: resolved.object.object_id.clone(),
             arguments: Some(vec![argument(&lent)]),
             silent: Some(true),
@@ -300,7 +315,9 @@ pub(super) mod remote {
         };
         let mut error = Code::EvalError.because(message);
         if let Some((line, column)) = place(thrown, description) {
-            error = error.fact("line", (line - shift).max(1)).fact("column", column);
+            error = error
+                .fact("line", (line - shift).max(1))
+                .fact("column", column);
         }
         if let Some(url) = thrown.url.as_deref().filter(|u| !u.is_empty()) {
             error = error.fact("url", cut(url, 500));
@@ -318,7 +335,10 @@ pub(super) mod remote {
 
     /// Line and column, from 1: of the top of the stack; of what does not compile, where it ends to.
     fn place(thrown: &ExceptionDetails, description: Option<&str>) -> Option<(i64, i64)> {
-        let top = thrown.stack_trace.as_ref().and_then(|s| s.call_frames.first());
+        let top = thrown
+            .stack_trace
+            .as_ref()
+            .and_then(|s| s.call_frames.first());
         if let Some(top) = top {
             return Some((top.line_number + 1, top.column_number + 1));
         }

@@ -23,6 +23,7 @@ pub struct Socket {
     /// Non-blocking.
     pub listener: UnixListener,
     own: Option<Own>,
+    passed: bool,
 }
 
 /// A socket that this daemon made and must remove.
@@ -42,6 +43,7 @@ impl Socket {
             (None, Some(listener)) => Socket {
                 listener,
                 own: None,
+                passed: true,
             },
             (None, None) => bind(&default_path()?)?,
         };
@@ -60,7 +62,7 @@ impl Socket {
 
     /// Whether systemd owns it: who connects after the last accept is served by the next daemon.
     pub fn is_passed(&self) -> bool {
-        self.own.is_none()
+        self.passed
     }
 
     /// Removes the socket and its lock if they are still ours. Connections already made stay.
@@ -71,6 +73,13 @@ impl Socket {
             let _ = fs::remove_file(&own.path);
         }
         own.lock.remove();
+    }
+}
+
+impl Drop for Socket {
+    /// A start that fails later leaves nothing either.
+    fn drop(&mut self) {
+        self.remove();
     }
 }
 
@@ -152,6 +161,7 @@ fn bind(path: &Path) -> Result<Socket> {
     Ok(Socket {
         listener,
         own: Some(Own { path, inode, lock }),
+        passed: false,
     })
 }
 

@@ -75,7 +75,16 @@ fn simplify(schema: &mut Value) {
                     object.insert(key.to_owned(), Value::Array(options));
                 }
             }
-            object.values_mut().for_each(simplify);
+            for (key, inner) in object.iter_mut() {
+                match (key.as_str(), inner) {
+                    // Names, not keywords: an argument may be called `format`.
+                    ("properties" | "$defs", Value::Object(named)) => {
+                        named.values_mut().for_each(simplify);
+                    }
+                    ("default" | "enum" | "const" | "examples", _) => {}
+                    (_, inner) => simplify(inner),
+                }
+            }
         }
         _ => {}
     }
@@ -311,6 +320,19 @@ mod tests {
         assert_eq!(
             refused(json!({"url":"a","list":[{"x":"1"}]})).message(),
             "list[0].x must be a number, not \"1\""
+        );
+    }
+
+    #[test]
+    fn an_argument_may_have_a_keywords_name() {
+        let inner = json!({"type":["string","null"],"format":"uri","default":null});
+        let mut schema =
+            json!({"type":"object","properties":{"format":inner,"default":inner,"enum":inner}});
+        simplify(&mut schema);
+        let inner = json!({"type":"string"});
+        assert_eq!(
+            schema["properties"],
+            json!({"format":inner,"default":inner,"enum":inner})
         );
     }
 

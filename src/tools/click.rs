@@ -2,12 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Acted, Call, Kind, Tool};
-use crate::error::{Code, Result};
+use super::{Acted, Call, Kind, Tool, point_of};
+use crate::error::Result;
 use crate::page::act::{Acting, Before, Done};
-use crate::page::input::{self, Button, Modifier, Point, bits};
+use crate::page::click::{How, click};
+use crate::page::input::{self, Button, Modifier, bits};
 use crate::page::locate::Locator;
 use crate::page::point::{self, Aimed};
 
@@ -68,15 +69,7 @@ impl Tool for Click {
     async fn run(self, call: &Call) -> Result<Clicked> {
         self.target.check()?;
         let modifiers = bits(&self.modifiers);
-        let point = match (self.x, self.y) {
-            (Some(x), Some(y)) => Some(Point { x, y }),
-            (None, None) => None,
-            _ => {
-                return Err(Code::BadRequest
-                    .because("x and y go together")
-                    .fact("argument", if self.x.is_none() { "x" } else { "y" }));
-            }
-        };
+        let point = point_of(self.x, self.y)?;
         if point.is_none() {
             self.target.require()?;
         }
@@ -96,31 +89,20 @@ impl Tool for Click {
             let done = before.after(call, &self.acting).await?;
             return Ok(Clicked { target, x: at.x, y: at.y, done });
         }
-        loop {
-            let Aimed { at, target } =
-                point::aim(&document, &self.target, point, self.force, false, modifiers, call.deadline()).await?;
-            let before = Before::new(&document);
-            call.set_acted(Acted::Unknown);
-            let pressed = input::press(&tab, at, self.button, self.count, modifiers)?;
-            point::delivered(call, &tab, pressed.done(&tab, call.deadline())).await?;
-            let done = before.after(call, &self.acting).await?;
-            // The page moved the element between the last look and the press, and has not heard of it.
-            if done.told.hit == Some(false) && !self.force {
-                call.set_acted(Acted::No);
-                if !call.remaining().is_zero() {
-                    continue;
-                }
-                let by = done.told.by.unwrap_or(Value::Null);
-                return Err(Code::Covered
-                    .because(format!(
-                        "{} keeps moving away from under the pointer",
-                        target["ref"].as_str().unwrap_or("the element")
-                    ))
-                    .fact("by", by)
-                    .hint("wait for it to come to rest, or use force"));
-            }
-            let target = Some(json!(target));
-            return Ok(Clicked { target, x: at.x, y: at.y, done });
-        }
+        let how = How {
+            position: point,
+            button: self.button,
+            count: self.count,
+            modifiers,
+            force: self.force,
+        };
+        let (Aimed { at, target }, done) =
+            click(call, &document, &self.target, how, &self.acting).await?;
+        Ok(Clicked {
+            target: Some(target),
+            x: at.x,
+            y: at.y,
+            done,
+        })
     }
 }

@@ -8,7 +8,7 @@ mod common;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -164,8 +164,9 @@ fn told_dialogs(tab: &crate::browser::Tab) -> Vec<Value> {
     closed.iter().map(crate::browser::dialogs::told).collect()
 }
 
-static SCHEMAS: LazyLock<Vec<Value>> =
-    LazyLock::new(|| TOOLS.iter().map(|e| (e.schema)()).collect());
+// Each is made when it is first asked for: the command line needs one of them a call.
+static SCHEMAS: LazyLock<Vec<OnceLock<Value>>> =
+    LazyLock::new(|| TOOLS.iter().map(|_| OnceLock::new()).collect());
 
 impl Entry {
     /// The tool that `name` names, or a `bad_request` with the nearest name.
@@ -184,7 +185,7 @@ impl Entry {
     /// The arguments' JSON Schema: a flat object with descriptions.
     pub fn schema(&self) -> &'static Value {
         let at = TOOLS.iter().position(|e| e.name == self.name);
-        &SCHEMAS[at.expect("an Entry stands in TOOLS")]
+        SCHEMAS[at.expect("an Entry stands in TOOLS")].get_or_init(self.schema)
     }
 
     /// What the tool is for, from its doc comment.
@@ -257,8 +258,12 @@ table! {
     screenshot::Screenshot,
     wait::Wait,
     click::Click,
+    hover::Hover,
     type_text::Type,
     press::Press,
+    select::Select,
+    check_box::Check,
+    scroll::Scroll,
     evaluate::Evaluate,
     dialog::Dialog,
     ping::Ping,

@@ -1,24 +1,28 @@
-//! `press`: a key, or a chord.
+//! `press`: press keys of the keyboard.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
+use tokio::time::Instant;
 
 use super::{ACTION, Acted, Call, Kind, Tool};
-use crate::error::Result;
+use crate::browser::Tab;
+use crate::error::{Result, quoted};
 use crate::page::act::{Acting, Before, Done};
 use crate::page::keys::Chord;
 use crate::page::locate::Locator;
-use crate::page::{Again, args, budget_ms, keyboard, point};
+use crate::page::{fill, input, point};
 
-/// Press a key or a chord, such as `Enter`, `Control+A` or `Shift+Tab`.
+/// Press a key or a chord, such as Enter or Control+A, in what has the focus.
 ///
-/// Goes to the target, which gets the focus, or to what has it. Text is for `type`.
+/// Names are those of KeyboardEvent.key: Enter, Tab, Escape, ArrowDown, F5, a. `Control++` is Control
+/// and plus. With a target, that gets the focus first.
 #[derive(Deserialize, JsonSchema)]
 pub struct Press {
-    /// The key: a character, or a name as in KeyboardEvent; modifiers before it, joined by `+`.
+    /// The key, or a chord such as Control+Shift+K.
     keys: String,
     #[serde(flatten)]
     target: Locator,
@@ -26,9 +30,9 @@ pub struct Press {
     #[serde(default = "once")]
     #[schemars(range(min = 1, max = 1000))]
     count: u32,
-    /// How long the key stays down, in milliseconds.
+    /// How long to hold it down each time, in ms.
     #[serde(default)]
-    #[schemars(range(min = 0, max = 60_000))]
+    #[schemars(range(min = 0, max = 60000))]
     hold_ms: u64,
     #[serde(flatten)]
     acting: Acting,
@@ -38,7 +42,7 @@ fn once() -> u32 {
     1
 }
 
-/// What it did.
+/// What the keys did, and in what.
 #[derive(Serialize)]
 pub struct Pressed {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,47 +54,70 @@ pub struct Pressed {
 impl Tool for Press {
     const NAME: &'static str = "press";
     const KIND: Kind = Kind::Act;
-    const BARE: &'static [&'static str] = &["keys"];
+    const BARE: &'static [&'static str] = &["keys", "ref"];
     const EXAMPLES: &'static [&'static str] = &[
         r#"{"keys":"Enter"}"#,
-        r#"{"keys":"ArrowDown","ref":"n12","count":3}"#,
-        r#"{"keys":"ControlOrMeta+Shift+P"}"#,
+        r#"{"keys":"Control+A","ref":"n12"}"#,
+        r#"{"keys":"ArrowDown","count":3}"#,
     ];
     type Output = Pressed;
 
     fn allowance(&self) -> Duration {
-        ACTION + self.hold() * self.count
+        ACTION + Duration::from_millis(self.hold_ms) * self.count
     }
 
     async fn run(self, call: &Call) -> Result<Pressed> {
-        self.target.check()?;
         let chord = Chord::parse(&self.keys)?;
+        self.target.check()?;
         let document = call.document(&self.target).await?;
-        let mut target = None;
-        if self.target.is_empty() {
-            point::watch(&document, call.deadline()).await?;
-        } else {
-            let mut wanted = self.target.args();
-            let rest = self.hold() * self.count;
-            let by = call.deadline().checked_sub(rest).unwrap_or(call.deadline());
-            wanted.extend(args(json!({"budget_ms": budget_ms(by)})));
-            let mut focused: Value = document
-                .ask("focus", wanted, Again::No, call.deadline())
-                .await?;
-            target = Some(focused["target"].take());
-        }
+        let target = match self.target.is_empty() {
+            true => {
+                point::watch(&document, call.deadline()).await?;
+                None
+            }
+            false => Some(fill::focus(&document, &self.target, call.deadline()).await?),
+        };
         let before = Before::new(&document);
         call.set_acted(Acted::Unknown);
-        let tab = &document.tab;
-        let pressing = keyboard::press(tab, &chord, self.count, self.hold(), call.deadline());
-        point::delivered(call, tab, pressing).await?;
+        let whole = AtomicBool::new(false);
+        let striking = self.strike(call, &document.tab, &chord, &whole);
+        point::delivered(call, &document.tab, striking).await?;
+        if !whole.into_inner() && call.remaining().is_zero() {
+            return Err(call
+                .timed_out(format!("the time was over before {} was pressed and held as asked", quoted(&self.keys, 40)))
+                .hint("give it a longer timeout_ms, or a shorter hold_ms"));
+        }
         let done = before.after(call, &self.acting).await?;
         Ok(Pressed { target, done })
     }
 }
 
 impl Press {
-    fn hold(&self) -> Duration {
-        Duration::from_millis(self.hold_ms)
+    /// Presses as often as asked; `whole` is set once the last release is on its way.
+    async fn strike(
+        &self,
+        call: &Call,
+        tab: &Tab,
+        chord: &Chord,
+        whole: &AtomicBool,
+    ) -> Result<()> {
+        for nth in 1..=self.count {
+            let keys = if self.hold_ms == 0 {
+                input::strike(tab, [chord])?
+            } else {
+                let (held, down) = input::hold(tab, chord)?;
+                let until = Instant::now() + Duration::from_millis(self.hold_ms);
+                down.done(tab, call.deadline()).await?;
+                tokio::time::sleep_until(until.min(call.deadline())).await;
+                let keys = held.release()?;
+                if until > call.deadline() {
+                    return Ok(());
+                }
+                keys
+            };
+            whole.store(nth == self.count, Ordering::Relaxed);
+            keys.done(tab, call.deadline()).await?;
+        }
+        Ok(())
     }
 }

@@ -1,69 +1,61 @@
-//! `type`: text into a field.
+//! `type`: write a text into a field.
 
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{ACTION, Acted, Call, Kind, Tool};
-use crate::error::{Code, Result};
+use crate::error::Result;
 use crate::page::act::{Acting, Before, Done};
-use crate::page::input;
-use crate::page::keys::Chord;
+use crate::page::fill::{self, ByKey, Field, Mode};
 use crate::page::locate::Locator;
-use crate::page::{Again, Document, args, budget_ms, keyboard, point};
+use crate::page::point;
 
-/// Write text into a field, in place of what it holds.
+/// What a key pressed by itself may take, for the default time.
+const PER_KEY: Duration = Duration::from_millis(5);
+
+/// Type text into a field, in place of what it holds.
 ///
-/// Fields of every type: dates are written YYYY-MM-DD, times HH:MM, colours #rrggbb. `value` is what the
-/// field holds afterwards; where that is not what was asked for, `differs` is true.
+/// Works in inputs of every type (a date as 2031-04-09, a time as 17:45), text areas and whatever is
+/// edited in place. A newline never sends a form off; `submit` does. `value` is what the field holds
+/// afterwards.
 #[derive(Deserialize, JsonSchema)]
 pub struct Type {
     #[serde(flatten)]
     target: Locator,
-    /// The text; empty clears the field.
+    /// The text. Empty clears the field.
     text: String,
     /// Whether to press Enter afterwards.
     #[serde(default)]
     submit: bool,
-    /// Whether to add to what is there.
+    /// Whether to add to what is there instead of replacing it.
     #[serde(default)]
     append: bool,
     /// Whether to press a key for each character, for pages that listen to keys.
     #[serde(default)]
     by_key: bool,
-    /// Milliseconds after each key; implies by_key.
+    /// The pause between two keys, in ms; goes with by_key, also unsaid.
     #[serde(default)]
-    #[schemars(range(min = 0, max = 10_000))]
+    #[schemars(range(min = 0, max = 10000))]
     delay_ms: u64,
     #[serde(flatten)]
     acting: Acting,
 }
 
-/// What the field holds now.
+/// What the field holds now, and what typing did.
 #[derive(Serialize)]
 pub struct Typed {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<Value>,
+    target: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     differs: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
     #[serde(flatten)]
     done: Done,
-}
-
-/// What `tabd.prepareText` answers.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Prepared {
-    mode: String,
-    keys_before: Vec<String>,
-    target: Value,
-    r#type: Option<String>,
-    kind: String,
-    value: String,
 }
 
 impl Tool for Type {
@@ -71,131 +63,96 @@ impl Tool for Type {
     const KIND: Kind = Kind::Act;
     const BARE: &'static [&'static str] = &["ref", "text"];
     const EXAMPLES: &'static [&'static str] = &[
-        r#"{"ref":"n7","text":"kim@example.org"}"#,
-        r#"{"selector":"input[name=q]","text":"tides","submit":true}"#,
-        r#"{"text":" and more","append":true}"#,
+        r#"{"ref":"n7","text":"tide tables","submit":true}"#,
+        r##"{"selector":"#due","text":"2031-04-09"}"##,
+        r#"{"text":", please","append":true,"by_key":true}"#,
     ];
     type Output = Typed;
 
     fn allowance(&self) -> Duration {
-        ACTION + self.typing()
+        let keys = u32::try_from(self.text.chars().count()).unwrap_or(u32::MAX);
+        let each = Duration::from_millis(self.delay_ms);
+        let each = if self.by_key() { each + PER_KEY } else { each };
+        ACTION + each.saturating_mul(keys)
     }
 
     async fn run(self, call: &Call) -> Result<Typed> {
         self.target.check()?;
+        let text = self.text.replace("\r\n", "\n").replace('\r', "\n");
         let document = call.document(&self.target).await?;
-        let before = Before::new(&document);
-        let prepared = match self.prepare(call, &document).await {
-            Ok(prepared) => prepared,
-            // A value that was set has made the page ask something.
-            Err(error) if error.code() == Code::DialogOpen => {
-                call.set_acted(Acted::Yes);
-                let done = before.after(call, &self.acting).await?;
-                return Ok(Typed {
-                    target: None,
-                    value: None,
-                    differs: false,
-                    done,
-                });
-            }
-            Err(error) => return Err(error),
-        };
-        call.set_acted(Acted::Unknown);
-        point::delivered(call, &document.tab, self.write(call, &document, &prepared)).await?;
-        let mut value = None;
-        if self.submit && document.tab.dialog().is_none() {
-            value = self.value(call, &document, &prepared).await;
-            let enter = Chord::parse("Enter")?;
-            let tab = &document.tab;
-            let pressing = keyboard::press(tab, &enter, 1, Duration::ZERO, call.deadline());
-            point::delivered(call, tab, pressing).await?;
+        let tab = document.tab.clone();
+        let mut before = Before::new(&document);
+        let deadline = call.deadline();
+        let field = fill::prepare(&document, &self.target, &text, self.append, deadline).await?;
+        match field.mode {
+            Mode::Native => before.begin(),
+            _ => before = Before::new(&document),
         }
-        let mut done = before.after(call, &self.acting).await?;
-        let value = value.or_else(|| done.told.value.take());
+        call.set_acted(Acted::Unknown);
+        let by_key = self.by_key().then(|| ByKey {
+            delay: Duration::from_millis(self.delay_ms),
+        });
+        let writing = fill::write(&document, &field, by_key, self.submit, deadline);
+        point::delivered(call, &tab, writing).await?;
+        if !field.is_sent() && call.remaining().is_zero() {
+            return Err(call
+                .timed_out("the time was over before all of the text was typed")
+                .hint("give it a longer timeout_ms, or a shorter delay_ms"));
+        }
+        let done = before.after(call, &self.acting).await?;
+        let value = done.told.value.clone();
+        let note = match (&value, field.is_sent()) {
+            (_, false) => Some("a dialog came up before all of it was typed"),
+            (Some(value), true) => self.note(&text, &field, value),
+            (None, true) => None,
+        };
         Ok(Typed {
-            differs: value.as_deref().is_some_and(|v| self.differs(&prepared, v)),
-            target: Some(prepared.target),
+            target: field.target,
             value,
+            differs: note.is_some(),
+            note,
             done,
         })
     }
 }
 
 impl Type {
-    /// The time that is spent between keys.
-    fn typing(&self) -> Duration {
-        let keys = u32::try_from(self.text.chars().count()).unwrap_or(u32::MAX);
-        self.delay().saturating_mul(keys)
+    fn by_key(&self) -> bool {
+        self.by_key || self.delay_ms > 0
     }
 
-    fn delay(&self) -> Duration {
-        Duration::from_millis(self.delay_ms)
-    }
-
-    async fn prepare(&self, call: &Call, document: &Document) -> Result<Prepared> {
-        let by = call.deadline().checked_sub(self.typing());
-        let by = by.unwrap_or(call.deadline());
-        let mut wanted = self.target.args();
-        wanted.extend(args(json!({
-            "text": self.text,
-            "append": self.append,
-            "budget_ms": budget_ms(by),
-        })));
-        document
-            .ask("prepareText", wanted, Again::No, call.deadline())
-            .await
-    }
-
-    async fn write(&self, call: &Call, document: &Document, prepared: &Prepared) -> Result<()> {
-        let tab = &document.tab;
-        let deadline = call.deadline();
-        for chord in &prepared.keys_before {
-            let chord = Chord::parse(chord)?;
-            keyboard::press(tab, &chord, 1, Duration::ZERO, deadline).await?;
+    /// What to say where the field does not hold what was asked for.
+    fn note(&self, text: &str, field: &Field, value: &str) -> Option<&'static str> {
+        // A form sent off is often emptied; boxes of a code hold one character each; a password is
+        // not told.
+        if self.submit || field.mode == Mode::Keys || field.r#type == "password" {
+            return None;
         }
-        let by_key = self.by_key || self.delay_ms > 0;
-        match prepared.mode.as_str() {
-            "insert" if !by_key => input::insert(tab, &self.text)?.done(tab, deadline).await,
-            "insert" | "keys" => keyboard::write(tab, &self.text, self.delay(), deadline).await,
-            "empty" => {
-                let delete = Chord::parse("Delete")?;
-                keyboard::press(tab, &delete, 1, Duration::ZERO, deadline).await
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// What the field holds before it may be gone.
-    async fn value(&self, call: &Call, document: &Document, prepared: &Prepared) -> Option<String> {
-        #[derive(Deserialize)]
-        struct Held {
-            value: String,
-        }
-        let target = prepared.target["ref"].as_str()?.parse().ok()?;
-        let field = Locator {
-            r#ref: Some(target),
-            ..Locator::default()
+        let wanted = match (field.mode, self.append) {
+            (Mode::Native, _) => field.value.clone(),
+            (_, true) => format!("{}{text}", field.value),
+            _ => text.to_owned(),
         };
-        let held = document.ask::<Held>("textValue", field.args(), Again::No, call.deadline());
-        held.await.ok().map(|held| held.value)
+        let (wanted, value) = (plain(&wanted, &field.kind), plain(value, &field.kind));
+        if wanted == value {
+            let single = field.kind == "text" && text.contains('\n');
+            return single.then_some("it has one line: newlines became blanks");
+        }
+        Some(if value.is_empty() {
+            "the field took none of it"
+        } else if wanted.starts_with(&value) {
+            "the field cut it off"
+        } else {
+            "the page made something else of it"
+        })
     }
+}
 
-    /// Whether the field holds something else than it was given. A password is not told.
-    fn differs(&self, prepared: &Prepared, value: &str) -> bool {
-        if prepared.r#type.as_deref() == Some("password") || prepared.mode == "keys" {
-            return false;
-        }
-        let wanted = match self.append {
-            true => format!("{}{}", prepared.value, self.text),
-            false => self.text.clone(),
-        };
-        // An editor has blank space of its own; a field of one line has no line breaks.
-        let spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        match prepared.kind.as_str() {
-            "area" => value != wanted.replace("\r\n", "\n").replace('\r', "\n"),
-            "rich" => spaced(value) != spaced(&wanted),
-            "native" => value != wanted.trim(),
-            _ => value != wanted,
-        }
+/// A value as two are compared: in a single line newlines are blanks, in edited text all blanks are alike.
+fn plain(text: &str, kind: &str) -> String {
+    match kind {
+        "text" => text.replace('\n', " "),
+        "rich" => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        _ => text.to_owned(),
     }
 }

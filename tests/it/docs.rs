@@ -79,22 +79,24 @@ fn readme_commands_print_what_it_says() {
         runs.iter().map(|&i| fences[i].text.as_str()),
     );
     let mut said = said.split(MARK);
+    let mut wrong = String::new();
     for &i in &runs {
         let fence = &fences[i];
         let (output, status) = match (said.next(), said.next()) {
             (Some(output), Some(status)) => (output.trim_end_matches('\n'), status),
             other => panic!("README.md:{}: never ran to its end: {other:?}", fence.line),
         };
-        match fences.get(i + 1).filter(|next| next.kind == "text") {
-            Some(wanted) => assert!(
-                matches(wanted.text.trim_end_matches('\n'), output),
-                "README.md:{}: wanted\n{}\ngot\n{output}",
-                wanted.line,
-                wanted.text
-            ),
-            None => assert_eq!(status, "0", "README.md:{}: {output}", fence.line),
-        }
+        let line = fence.line;
+        let _ = match fences.get(i + 1).filter(|next| next.kind == "text") {
+            Some(wanted) if !matches(wanted.text.trim_end_matches('\n'), output) => {
+                let wanted = &wanted.text;
+                writeln!(wrong, "README.md:{line}: wanted\n{wanted}got\n{output}\n")
+            }
+            None if status != "0" => writeln!(wrong, "README.md:{line}: {status}: {output}\n"),
+            _ => Ok(()),
+        };
     }
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 /// Runs the fences one after the other in one bash on a terminal. Returns what each printed and its status,

@@ -2,6 +2,7 @@
 //!
 //! One module a subject; `support` starts daemons and speaks to them.
 #![allow(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
+#![allow(clippy::print_stdout, reason = "numbers, and why a test was skipped")]
 
 mod cli;
 mod docs;
