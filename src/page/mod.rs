@@ -11,6 +11,8 @@ pub mod frames;
 pub mod input;
 pub mod keys;
 pub mod locate;
+pub mod owed;
+pub mod paper;
 pub mod picture;
 pub mod point;
 mod quad;

@@ -11,17 +11,18 @@ use tokio::time::Instant;
 
 use super::input::Point;
 use super::locate::Locator;
+use super::owed::Owed;
 use super::{Again, Document, args, budget_ms, frames};
 use crate::browser::Tab;
 use crate::cdp::page::{CaptureScreenshot, CaptureScreenshotFormat, GetLayoutMetrics, Viewport};
-use crate::cdp::{CdpError, Json, runtime};
+use crate::cdp::{CdpError, Json};
 use crate::error::{Code, Result};
 
 /// The longest side of a picture, in pixels: what a GPU's textures can hold.
 const MAX_SIDE: f64 = 16_384.0;
 /// The same of WebP, which has 14 bits for it.
 const MAX_WEBP_SIDE: f64 = 16_383.0;
-/// How long the next document, or a sign of life, is waited for.
+/// How long the next document is waited for before the page is looked at again.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// How to take it.
@@ -118,7 +119,7 @@ pub async fn take(
             }
             (true, true) => Some(part(tab, None, shot.format, deadline).await?),
             (true, false) => {
-                // Whether the page answers at all: see [`Capturing`].
+                // Whether the page answers at all: see [`Owed`].
                 document.script("''", Again::Yes, deadline).await?;
                 None
             }
@@ -156,47 +157,17 @@ async fn capture(
         ..Default::default()
     };
     let pending = tab.send(&command)?;
-    let mut capturing = Capturing(Some(tab.clone()));
+    let owed = Owed::by(tab);
     let reply = async {
         match pending.by(deadline).await {
             Ok(reply) => Ok(Some(reply.data)),
-            Err(CdpError::ContextGone) if Instant::now() < deadline => Ok(None),
+            Err(CdpError::ContextGone | CdpError::NoContext) if Instant::now() < deadline => Ok(None),
             Err(error) => Err(tab.error("taking the picture", error)),
         }
     };
     let data = tab.unless_dialog(reply, deadline).await?;
-    capturing.0 = None;
+    owed.settle();
     Ok(data.map(|data| Picture { data, cut_from }))
-}
-
-/// A picture that is being taken. Dropped before it is there, it sees to it that the page comes round:
-/// in a tab where a picture is owed by a page that is stuck in a script, no navigation ever commits.
-struct Capturing(Option<Arc<Tab>>);
-
-impl Drop for Capturing {
-    fn drop(&mut self) {
-        if let Some(tab) = self.0.take() {
-            tokio::spawn(async move { rouse(&tab).await });
-        }
-    }
-}
-
-/// Ends the script that a page is stuck in, if it is. One held by a dialog is not.
-async fn rouse(tab: &Tab) {
-    let one = runtime::Evaluate {
-        expression: "1".to_owned(),
-        ..Default::default()
-    };
-    let Ok(sign) = tab.send(&one) else { return };
-    let silent = matches!(sign.by(Instant::now() + PATIENCE).await, Err(CdpError::Deadline));
-    if silent
-        && let Some(main) = tab.look(|s| match s.dialog {
-            None => s.main_frame().map(|f| f.cdp_session.clone()),
-            Some(_) => None,
-        })
-    {
-        tab.stop_scripts(&main);
-    }
 }
 
 /// The clip for a box of the viewport, or for the whole page, within what a picture can hold.
