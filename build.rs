@@ -4,6 +4,7 @@
 #[path = "cdp-schema/codegen.rs"]
 mod codegen;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -35,12 +36,33 @@ fn page(directory: &Path) -> Result<String, String> {
     }
     files.sort_by_key(|path| (path.ends_with("api.js"), path.clone()));
     let mut script = "(() => { 'use strict'; if (globalThis.tabd) return;\n".to_owned();
+    let mut declared = BTreeMap::new();
     for file in &files {
-        script.push_str(&read(file)?);
+        let text = read(file)?;
+        for name in text.lines().filter_map(declaration) {
+            if let Some(first) = declared.insert(name.to_owned(), file.clone()) {
+                // In one script the later would silently stand for both.
+                return Err(format!(
+                    "{name} is declared in {} and in {}",
+                    first.display(),
+                    file.display()
+                ));
+            }
+        }
+        script.push_str(&text);
         script.push('\n');
     }
     script.push_str("globalThis.tabd = api;\n})()\n");
     Ok(script)
+}
+
+/// The name that a line declares at the top level.
+fn declaration(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("async ").unwrap_or(line);
+    let kinds = ["function ", "function* ", "const ", "let ", "class "];
+    let rest = kinds.iter().find_map(|kind| line.strip_prefix(kind))?;
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$')?;
+    (end > 0).then_some(&rest[..end])
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -55,10 +55,19 @@ fn main() {
         compare(name, script, TURNS, &mut daemon, &mut bare);
     }
     let many = "Array.from({length: 10000}, (_, i) => ({i, name: 'item ' + i, on: i % 2 > 0}))";
-    compare("evaluate 10,000 objects", many, BIG_TURNS, &mut daemon, &mut bare);
+    compare(
+        "evaluate 10,000 objects",
+        many,
+        BIG_TURNS,
+        &mut daemon,
+        &mut bare,
+    );
     let big = format!("'x'.repeat({BIG})");
     compare("evaluate 10 MB", &big, BIG_TURNS, &mut daemon, &mut bare);
-    println!("daemon after it all: {} KiB resident", daemon.resident_kib());
+    println!(
+        "daemon after it all: {} KiB resident",
+        daemon.resident_kib()
+    );
 
     drop(daemon);
     drop(bare);
@@ -83,7 +92,11 @@ fn compare(name: &str, script: &str, turns: usize, daemon: &mut Daemon, bare: &m
     report(name, &mut ours);
     report("    bare", &mut theirs);
     let ratio = |q| at(&ours, q).as_secs_f64() / at(&theirs, q).as_secs_f64();
-    println!("    {:.2} times bare (p50), {:.2} (p95)", ratio(0.5), ratio(0.95));
+    println!(
+        "    {:.2} times bare (p50), {:.2} (p95)",
+        ratio(0.5),
+        ratio(0.95)
+    );
 }
 
 fn timed<T>(run: impl FnOnce() -> T) -> Duration {
@@ -122,7 +135,7 @@ impl Bare {
             runtime_dir: dir.join("bare"),
             ..LaunchOptions::default()
         };
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(60);
         let launched = launch(&options, deadline).await.unwrap();
         let mut bare = Bare {
             to: launched.to_browser.try_clone().unwrap().into(),
@@ -146,7 +159,9 @@ impl Bare {
         if !self.session.is_empty() {
             message["sessionId"] = self.session.as_str().into();
         }
-        self.to.write_all(format!("{message}\0").as_bytes()).unwrap();
+        self.to
+            .write_all(format!("{message}\0").as_bytes())
+            .unwrap();
         let ours = format!("{{\"id\":{},", self.id);
         loop {
             let mut reply = Vec::new();
@@ -212,7 +227,11 @@ impl Daemon {
             .unwrap();
         let mut line = Vec::new();
         self.lines.read_until(b'\n', &mut line).unwrap();
-        assert!(line.starts_with(b"{\"id\":1,\"ok\":true"), "{:?}", String::from_utf8_lossy(&line[..line.len().min(300)]));
+        assert!(
+            line.starts_with(b"{\"id\":1,\"ok\":true"),
+            "{:?}",
+            String::from_utf8_lossy(&line[..line.len().min(300)])
+        );
         line
     }
 

@@ -92,7 +92,7 @@ async function steady(args, end, tries) {
         continue;
       }
     }
-    if ('by' in spot) return coveredBy(el, spot.by, args);
+    if ('by' in spot) return coverFailure(el, spot.by, args);
     return failure('not_visible', `${wordsFor(described(el, args))} is outside of the viewport, and scrolling does not bring it in`, 'open or scroll what holds it, then read again');
   }
 }
@@ -103,7 +103,7 @@ async function steady(args, end, tries) {
  * @param {Lease} lease
  * @returns {Failure}
  */
-function coveredBy(el, hit, lease) {
+function coverFailure(el, hit, lease) {
   const by = described(coverOf(hit, el), lease);
   return failure('covered', `${wordsFor(described(el, lease))} is covered by ${wordsFor(by)}`, 'close or scroll away what covers it, or use force', { by });
 }
@@ -159,7 +159,7 @@ function recheck(args) {
     act.point = spot.point;
     return { ok: false, ...spot.point };
   }
-  return 'by' in spot ? coveredBy(el, spot.by, args) : failure('not_visible', `${wordsFor(described(el, args))} has moved out of the viewport`, 'read again');
+  return 'by' in spot ? coverFailure(el, spot.by, args) : failure('not_visible', `${wordsFor(described(el, args))} has moved out of the viewport`, 'read again');
 }
 
 /**

@@ -13,6 +13,7 @@
  * -> `{ref, role, name, tag, type?, kind, multiple?, option_of?, hidden, disabled, checked?, value?, next}`:
  * `tag` the local name; `type` of an input; `kind` how `type` would write into it, "" where it cannot (see `editableKind`);
  * `checked` of a checkbox, radio button or switch, native or not, or of its label: true, false or "mixed";
+ * `frame` the number of the frame it holds;
  * `option_of` the select an option belongs to (described); `hidden`, `disabled` as they are now.
  * Errors: `stale_ref(data.why:removed|navigated, role, name, candidate) ambiguous(data.count, refs, matches) bad_request`, and
  * `not_found` (also where no element has the focus). `why:"navigated"` means: no ref of this document, as far as it knows.
@@ -50,6 +51,7 @@ function targetOf(el, lease) {
     type: tag === 'input' ? dom.inputType(el) : undefined,
     kind: editableKind(el),
     multiple: tag === 'select' ? control.isMultiple(el) : undefined,
+    frame: frameNumbers.get(el),
     option_of: select ? described(select, lease) : undefined,
   };
 }

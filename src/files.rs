@@ -251,7 +251,8 @@ mod tests {
 
     impl Dir {
         fn new(name: &str) -> Dir {
-            let dir = std::env::temp_dir().join(format!("tabd-files-{}-{name}", std::process::id()));
+            let dir =
+                std::env::temp_dir().join(format!("tabd-files-{}-{name}", std::process::id()));
             fs::create_dir(&dir).unwrap();
             Dir(dir)
         }
@@ -324,7 +325,13 @@ mod tests {
     #[test]
     fn the_oldest_of_ours_go_first_and_nothing_else() {
         let dir = Dir::new("trim");
-        let names = ["screenshot-1-1.png", "pdf-1-2.pdf", "numbers", "pdf-1-3.pdf", "state-9"];
+        let names = [
+            "screenshot-1-1.png",
+            "pdf-1-2.pdf",
+            "numbers",
+            "pdf-1-3.pdf",
+            "state-9",
+        ];
         for (age, name) in names.iter().rev().enumerate() {
             let file = File::create(dir.0.join(name)).unwrap();
             file.set_len(100).unwrap();

@@ -66,7 +66,7 @@ impl Tab {
             ..Default::default()
         };
         let reply = self.send(&navigate)?.by(deadline);
-        let reply = async { reply.await };
+        let reply = reply;
         let reply = match self.rouse_while(reply, deadline).await {
             Ok(reply) => reply,
             Err(CdpError::InvalidUrl) => {

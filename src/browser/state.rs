@@ -205,12 +205,11 @@ impl TabState {
                 self.frames
                     .insert(e.frame_id.clone(), Frame::new(parent, cdp_session.clone()));
             }
-            Event::PageFrameDetached(e) => {
+            Event::PageFrameDetached(e)
                 // A swapped frame lives on in another process; its target is attached next.
-                if e.reason != page::FrameDetachedEventReason::Swap {
+                if e.reason != page::FrameDetachedEventReason::Swap => {
                     self.remove_frame(&e.frame_id);
                 }
-            }
             Event::PageFrameNavigated(e) => return self.navigated(cdp_session, e),
             Event::PageNavigatedWithinDocument(e) => {
                 if let Some(frame) = self.frames.get_mut(&e.frame_id) {
@@ -232,11 +231,10 @@ impl TabState {
                     self.pending = Some(e.loader_id.clone());
                 }
             }
-            Event::PageFrameRequestedNavigation(e) => {
-                if e.frame_id == self.main {
+            Event::PageFrameRequestedNavigation(e)
+                if e.frame_id == self.main => {
                     self.asked += 1;
                 }
-            }
             Event::PageFrameStartedLoading(e) => {
                 if let Some(frame) = self.frames.get_mut(&e.frame_id) {
                     frame.loading = true;
@@ -304,9 +302,9 @@ impl TabState {
                 }
                 return Change::Crashed;
             }
-            Event::NetworkRequestWillBeSent(e) => {
+            Event::NetworkRequestWillBeSent(e)
                 // A redirect comes with the same id.
-                if !self.requests.contains_key(&e.request_id) {
+                if !self.requests.contains_key(&e.request_id) => {
                     self.requests_seen += 1;
                     let counts = !matches!(
                         e.r#type,
@@ -320,18 +318,16 @@ impl TabState {
                     self.requests
                         .insert(e.request_id.clone(), Request { number, counts });
                 }
-            }
-            Event::NetworkResponseReceived(e) => {
+            Event::NetworkResponseReceived(e)
                 if e.r#type == network::ResourceType::Document
                     && e.frame_id.as_ref() == Some(&self.main)
-                {
+                => {
                     if self.statuses.len() == STATUSES_KEPT {
                         self.statuses.pop_front();
                     }
                     self.statuses
                         .push_back((e.loader_id.clone(), e.response.status));
                 }
-            }
             Event::NetworkLoadingFinished(e) => {
                 self.requests.remove(&e.request_id);
             }

@@ -162,7 +162,7 @@ pub fn absolute(mut args: Map<String, Value>, here: &Path) -> Map<String, Value>
     args
 }
 
-/// The words that [`parse`] reads as these arguments of this tool: `help`'s examples.
+/// The words that [`super::words::parse`] reads as these arguments of this tool: `help`'s examples.
 pub fn spell(shape: &Shape, args: &Map<String, Value>) -> Vec<String> {
     let mut words = vec![shape.name.replace('_', "-")];
     let mut left = args.clone();

@@ -52,7 +52,7 @@ const LATER: &[&str] = &[
     "views",
 ];
 
-/// Every flag. Those of [`LATER`] are hidden, so that they are refused by name.
+/// Every flag. Those of later versions are hidden, so that they are refused by name.
 pub fn command() -> Command {
     let one = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).help(help)

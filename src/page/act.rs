@@ -95,6 +95,10 @@ pub struct Before {
     choosers: usize,
 }
 
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one at a time, taken apart where it comes"
+)]
 enum Next {
     /// The page is quiet, or has been looked at for long enough.
     Told(Told),

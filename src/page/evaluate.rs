@@ -214,6 +214,7 @@ impl<'a> Run<'a> {
             true => Form::Expression,
             false => Form::Plain,
         };
+        let shift = |form| i64::from(self.el.is_some() || matches!(form, Form::Expression));
         let (object, mut told) = loop {
             let (reply, told) = self.run(source, form).await?;
             match reply.exception_details {
@@ -222,10 +223,7 @@ impl<'a> Run<'a> {
                 Some(thrown) if matches!(form, Form::Expression) && is_syntax_error(&thrown) => {
                     form = Form::Plain;
                 }
-                Some(thrown) => {
-                    let shift = i64::from(self.el.is_some() || matches!(form, Form::Expression));
-                    return Err(self.thrown(thrown, shift).await);
-                }
+                Some(thrown) => return Err(self.thrown(thrown, shift(form)).await),
             }
         };
         let mut object = object;
@@ -233,11 +231,11 @@ impl<'a> Run<'a> {
             && is_lone_function(source, object.description.as_deref().unwrap_or_default())
         {
             told = None;
-            object = self.call_function(&object).await?;
+            object = self.call_function(&object, shift(form)).await?;
         }
         if object.subtype == Some(runtime::RemoteObjectSubtype::Promise) {
             told = None;
-            object = self.settled(object).await?;
+            object = self.settled(object, shift(form)).await?;
         }
         let value = self.value(object, script.max_bytes).await?;
         Ok((value, told))
@@ -433,7 +431,11 @@ impl<'a> Run<'a> {
     }
 
     /// Calls a function that the script was, with `el`.
-    async fn call_function(&self, function: &RemoteObject) -> Result<RemoteObject, Stop> {
+    async fn call_function(
+        &self,
+        function: &RemoteObject,
+        shift: i64,
+    ) -> Result<RemoteObject, Stop> {
         let el = match &self.el {
             Some(el) => CallArgument {
                 object_id: Some(el.clone()),
@@ -453,13 +455,13 @@ impl<'a> Run<'a> {
         };
         let reply = self.ask(&call).await?;
         match reply.exception_details {
-            Some(thrown) => Err(self.thrown(thrown, 0).await),
+            Some(thrown) => Err(self.thrown(thrown, shift).await),
             None => Ok(reply.result),
         }
     }
 
     /// What a promise comes to.
-    async fn settled(&self, promise: RemoteObject) -> Result<RemoteObject, Stop> {
+    async fn settled(&self, promise: RemoteObject, shift: i64) -> Result<RemoteObject, Stop> {
         let Some(promise_object_id) = promise.object_id else {
             return Ok(RemoteObject::default());
         };
@@ -469,20 +471,20 @@ impl<'a> Run<'a> {
         };
         let reply = self.ask(&wait).await?;
         match reply.exception_details {
-            Some(thrown) => Err(self.thrown(thrown, 0).await),
+            Some(thrown) => Err(self.thrown(thrown, shift).await),
             None => Ok(reply.result),
         }
     }
 
+    /// What was thrown, `shift` lines further down than the script has it.
     async fn thrown(&self, thrown: ExceptionDetails, shift: i64) -> Stop {
         let exception = thrown.exception.clone().unwrap_or_default();
         let is_error = exception.subtype == Some(runtime::RemoteObjectSubtype::Error);
         let told = match is_error {
             true => None,
-            false => match Box::pin(self.value(exception, value::MAX_THROWN)).await {
-                Ok(value) => Some(value),
-                Err(_) => None,
-            },
+            false => Box::pin(self.value(exception, value::MAX_THROWN))
+                .await
+                .ok(),
         };
         self.call.set_acted(match is_syntax_error(&thrown) {
             true => Acted::No,

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use super::input;
 use super::keys::Chord;
 use super::locate::Locator;
-use super::{Again, Document, args, budget_ms};
-use crate::error::Result;
+use super::{Again, Document, args, budget_ms, frames};
+use crate::error::{Code, Result};
 
 /// Keys that are written together, so that a cancelled call soon stops typing.
 const BATCH: usize = 32;
@@ -95,12 +95,11 @@ pub async fn prepare(
         .await
 }
 
-/// Sends what the field waits for, then Enter with `submit`.
+/// Sends what the field waits for.
 pub async fn write(
     document: &Document,
     field: &Field,
     by_key: Option<ByKey>,
-    submit: bool,
     deadline: Instant,
 ) -> Result<()> {
     let tab = &document.tab;
@@ -140,9 +139,6 @@ pub async fn write(
             type_out(document, &text, field, by_key, hop, deadline).await?;
         }
     }
-    if submit {
-        sent.push(input::strike(tab, &chords(&["Enter"])?)?);
-    }
     field.sent.store(true, Ordering::Relaxed);
     for insert in inserted {
         insert.done(tab, deadline).await?;
@@ -151,6 +147,44 @@ pub async fn write(
         keys.done(tab, deadline).await?;
     }
     Ok(())
+}
+
+/// What the field holds now; `None` where it cannot be asked any more.
+pub async fn value(document: &Document, field: &Field, deadline: Instant) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Held {
+        value: String,
+    }
+    let same = Locator {
+        r#ref: Some(field.target["ref"].as_str()?.parse().ok()?),
+        ..Locator::default()
+    };
+    let asked = document.ask::<Held>("textValue", same.args(), Again::No, deadline);
+    asked.await.ok().map(|held| held.value)
+}
+
+/// The document that has the focus: `top`, or one of the frames below it.
+pub async fn focused_document(top: Document, deadline: Instant) -> Result<Document> {
+    let mut document = top;
+    while document.tab.look(|s| s.frames.len() > 1) {
+        let frames = frames::below(&document, deadline).await;
+        let nothing = Locator::default().args();
+        let focused: Value = match document.ask("locate", nothing, Again::No, deadline).await {
+            Err(error) if error.code() == Code::NotFound => break,
+            answer => answer?,
+        };
+        let Some(number) = focused["frame"].as_u64() else {
+            break;
+        };
+        let inner = frames
+            .into_iter()
+            .find(|d| d.number.map(u64::from) == Some(number));
+        match inner {
+            Some(inner) => document = inner,
+            None => break,
+        }
+    }
+    Ok(document)
 }
 
 /// Where editing is rich, a newline in inserted text would be a blank: each line goes in by itself.

@@ -323,7 +323,9 @@ pub(super) mod remote {
             error = error.fact("url", cut(url, 500));
         }
         match (value, description) {
-            (None, Some(stack)) => error = error.fact("stack", cut(stack, MAX_STACK)),
+            (None, Some(stack)) => {
+                error = error.fact("stack", moved_up(cut(stack, MAX_STACK), shift))
+            }
             (Some(value), _) => {
                 let told = serde_json::to_value(value).unwrap_or_default();
                 error = error.fact("thrown", told);
@@ -349,6 +351,26 @@ pub(super) mod remote {
         (!compiles).then_some((thrown.line_number + 1, thrown.column_number + 1))
     }
 
+    /// A stack with the script's own lines as it has them.
+    fn moved_up(stack: &str, shift: i64) -> String {
+        const OWN: &str = "<anonymous>:";
+        let mut told = String::with_capacity(stack.len());
+        for (i, part) in stack.split(OWN).enumerate() {
+            if i == 0 {
+                told.push_str(part);
+                continue;
+            }
+            told.push_str(OWN);
+            let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+            match part[..digits].parse::<i64>() {
+                Ok(line) if line > shift => told.push_str(&(line - shift).to_string()),
+                _ => told.push_str(&part[..digits]),
+            }
+            told.push_str(&part[digits..]);
+        }
+        told
+    }
+
     /// The first place in a stack's text.
     fn in_stack(stack: &str) -> Option<(i64, i64)> {
         let line = stack.lines().find(|l| l.trim_start().starts_with("at "))?;
@@ -367,6 +389,11 @@ pub(super) mod remote {
             let stack = "Error: a\n    at f (<anonymous>:2:7)\n    at <anonymous>:9:1";
             assert_eq!(in_stack(stack), Some((2, 7)));
             assert_eq!(in_stack("Error: a:1:2"), None);
+            assert_eq!(
+                moved_up(stack, 1),
+                "Error: a\n    at f (<anonymous>:1:7)\n    at <anonymous>:8:1"
+            );
+            assert_eq!(moved_up(stack, 0), stack);
         }
     }
 }

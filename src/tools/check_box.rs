@@ -99,7 +99,9 @@ impl Tool for Check {
             };
             match &now {
                 Some(state) if *state != wanted && self.acting.settle => {
-                    let mixed = was.as_ref().is_ok_and(|f| f.checked == Some("mixed".into()));
+                    let mixed = was
+                        .as_ref()
+                        .is_ok_and(|f| f.checked == Some("mixed".into()));
                     if last || !mixed {
                         let error = not_changed(&aimed.target, state, "was clicked");
                         return Err(error.fact("acted", "yes"));

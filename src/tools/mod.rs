@@ -40,7 +40,7 @@ pub enum Kind {
     Unblock,
 }
 
-/// One tool. The type is its arguments, after [`check`] has passed them.
+/// One tool. The type is its arguments, after [`check()`] has passed them.
 pub trait Tool: DeserializeOwned + JsonSchema + Send + Sized + 'static {
     /// Its name on the wire.
     const NAME: &'static str;

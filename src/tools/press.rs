@@ -69,13 +69,19 @@ impl Tool for Press {
     async fn run(self, call: &Call) -> Result<Pressed> {
         let chord = Chord::parse(&self.keys)?;
         self.target.check()?;
-        let document = call.document(&self.target).await?;
+        let mut document = call.document(&self.target).await?;
         let target = match self.target.is_empty() {
             true => {
+                document = fill::focused_document(document, call.deadline()).await?;
                 point::watch(&document, call.deadline()).await?;
                 None
             }
-            false => Some(fill::focus(&document, &self.target, call.deadline()).await?),
+            false => {
+                let held = Duration::from_millis(self.hold_ms) * self.count;
+                let by = call.deadline().checked_sub(held);
+                let by = by.unwrap_or(call.deadline());
+                Some(fill::focus(&document, &self.target, by).await?)
+            }
         };
         let before = Before::new(&document);
         call.set_acted(Acted::Unknown);
@@ -84,7 +90,10 @@ impl Tool for Press {
         point::delivered(call, &document.tab, striking).await?;
         if !whole.into_inner() && call.remaining().is_zero() {
             return Err(call
-                .timed_out(format!("the time was over before {} was pressed and held as asked", quoted(&self.keys, 40)))
+                .timed_out(format!(
+                    "the time was over before {} was pressed and held as asked",
+                    quoted(&self.keys, 40)
+                ))
                 .hint("give it a longer timeout_ms, or a shorter hold_ms"));
         }
         let done = before.after(call, &self.acting).await?;

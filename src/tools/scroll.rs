@@ -139,7 +139,10 @@ impl Tool for Scroll {
             };
             let mut look = Map::new();
             look.extend(args(json!({"dx": 0, "within": within})));
-            if let Ok(now) = document.ask::<Told>("scroll", look, Again::No, deadline).await {
+            if let Ok(now) = document
+                .ask::<Told>("scroll", look, Again::No, deadline)
+                .await
+            {
                 place = now.place;
             }
             let _ = document.script("tabd.release()", Again::No, deadline).await;

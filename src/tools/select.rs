@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Acted, Call, Kind, Tool};
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::page::act::{Acting, Before, Done};
 use crate::page::locate::Locator;
 use crate::page::{Again, args, budget_ms};
@@ -29,15 +29,16 @@ pub struct Select {
 #[derive(Serialize)]
 pub struct Selected {
     target: Value,
-    selected: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selected: Option<Vec<String>>,
     #[serde(flatten)]
     done: Done,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Chosen {
     target: Value,
-    selected: Vec<String>,
+    selected: Option<Vec<String>>,
 }
 
 impl Tool for Select {
@@ -61,7 +62,12 @@ impl Tool for Select {
             "budget_ms": budget_ms(deadline),
         })));
         call.set_acted(Acted::Unknown);
-        let chosen: Chosen = document.ask("choose", wanted, Again::No, deadline).await?;
+        let chosen = document.ask("choose", wanted, Again::No, deadline).await;
+        let chosen: Chosen = match chosen {
+            // The page asks something because of it: the effect tells.
+            Err(error) if error.code() == Code::DialogOpen => Chosen::default(),
+            chosen => chosen?,
+        };
         before.begin();
         call.set_acted(Acted::Yes);
         let done = before.after(call, &self.acting).await?;

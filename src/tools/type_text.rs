@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{ACTION, Acted, Call, Kind, Tool};
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::page::act::{Acting, Before, Done};
 use crate::page::fill::{self, ByKey, Field, Mode};
+use crate::page::keys::Chord;
 use crate::page::locate::Locator;
-use crate::page::point;
+use crate::page::{input, point};
 
 /// What a key pressed by itself may take, for the default time.
 const PER_KEY: Duration = Duration::from_millis(5);
@@ -70,20 +71,30 @@ impl Tool for Type {
     type Output = Typed;
 
     fn allowance(&self) -> Duration {
-        let keys = u32::try_from(self.text.chars().count()).unwrap_or(u32::MAX);
-        let each = Duration::from_millis(self.delay_ms);
-        let each = if self.by_key() { each + PER_KEY } else { each };
-        ACTION + each.saturating_mul(keys)
+        ACTION + self.typing()
     }
 
     async fn run(self, call: &Call) -> Result<Typed> {
         self.target.check()?;
         let text = self.text.replace("\r\n", "\n").replace('\r', "\n");
-        let document = call.document(&self.target).await?;
-        let tab = document.tab.clone();
-        let mut before = Before::new(&document);
+        let mut document = call.document(&self.target).await?;
         let deadline = call.deadline();
-        let field = fill::prepare(&document, &self.target, &text, self.append, deadline).await?;
+        if self.target.is_empty() {
+            document = fill::focused_document(document, deadline).await?;
+        }
+        let tab = &document.tab;
+        let mut before = Before::new(&document);
+        let by = deadline.checked_sub(self.typing()).unwrap_or(deadline);
+        let field = match fill::prepare(&document, &self.target, &text, self.append, by).await {
+            Ok(field) => field,
+            // A date that was set has made the page ask something.
+            Err(error) if error.code() == Code::DialogOpen => {
+                call.set_acted(Acted::Yes);
+                let done = before.after(call, &self.acting).await?;
+                return Ok(Typed::unfinished(Value::Null, done));
+            }
+            Err(error) => return Err(error),
+        };
         match field.mode {
             Mode::Native => before.begin(),
             _ => before = Before::new(&document),
@@ -92,23 +103,30 @@ impl Tool for Type {
         let by_key = self.by_key().then(|| ByKey {
             delay: Duration::from_millis(self.delay_ms),
         });
-        let writing = fill::write(&document, &field, by_key, self.submit, deadline);
-        point::delivered(call, &tab, writing).await?;
+        let writing = fill::write(&document, &field, by_key, deadline);
+        point::delivered(call, tab, writing).await?;
         if !field.is_sent() && call.remaining().is_zero() {
             return Err(call
                 .timed_out("the time was over before all of the text was typed")
                 .hint("give it a longer timeout_ms, or a shorter delay_ms"));
         }
+        if !field.is_sent() || (self.submit && tab.dialog().is_some()) {
+            let done = before.after(call, &self.acting).await?;
+            return Ok(Typed::unfinished(field.target, done));
+        }
+        // A form sent off is often emptied, or gone: what it held is looked at before.
+        let mut value = None;
+        if self.submit {
+            value = fill::value(&document, &field, deadline).await;
+            let enter = input::strike(tab, &[Chord::parse("Enter")?])?;
+            point::delivered(call, tab, enter.done(tab, deadline)).await?;
+        }
         let done = before.after(call, &self.acting).await?;
-        let value = done.told.value.clone();
-        let note = match (&value, field.is_sent()) {
-            (_, false) => Some("a dialog came up before all of it was typed"),
-            (Some(value), true) => self.note(&text, &field, value),
-            (None, true) => None,
-        };
+        let written = value.as_ref().or(done.told.value.as_ref());
+        let note = written.and_then(|v| self.note(&text, &field, v));
         Ok(Typed {
+            value: done.told.value.clone().or(value),
             target: field.target,
-            value,
             differs: note.is_some(),
             note,
             done,
@@ -116,16 +134,36 @@ impl Tool for Type {
     }
 }
 
+impl Typed {
+    fn unfinished(target: Value, done: Done) -> Typed {
+        Typed {
+            target,
+            value: done.told.value.clone(),
+            differs: true,
+            note: Some("a dialog came up before all of it was done"),
+            done,
+        }
+    }
+}
+
 impl Type {
+    /// What pressing keys takes by itself.
+    fn typing(&self) -> Duration {
+        if !self.by_key() {
+            return Duration::ZERO;
+        }
+        let keys = u32::try_from(self.text.chars().count()).unwrap_or(u32::MAX);
+        (Duration::from_millis(self.delay_ms) + PER_KEY).saturating_mul(keys)
+    }
+
     fn by_key(&self) -> bool {
         self.by_key || self.delay_ms > 0
     }
 
     /// What to say where the field does not hold what was asked for.
     fn note(&self, text: &str, field: &Field, value: &str) -> Option<&'static str> {
-        // A form sent off is often emptied; boxes of a code hold one character each; a password is
-        // not told.
-        if self.submit || field.mode == Mode::Keys || field.r#type == "password" {
+        // Boxes of a code hold one character each; a password is not told.
+        if field.mode == Mode::Keys || field.r#type == "password" {
             return None;
         }
         let wanted = match (field.mode, self.append) {

@@ -6,6 +6,8 @@
 
 mod cli;
 mod docs;
+mod layers;
+mod evaluate;
 mod life;
 mod protocol;
 mod support;
