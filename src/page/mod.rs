@@ -245,7 +245,12 @@ impl Document {
         let reply = async {
             match pending.by(deadline).await {
                 Ok(reply) => Ok(Some(reply)),
-                Err(CdpError::ContextGone) => Ok(None),
+                Err(
+                    CdpError::ContextGone
+                    | CdpError::NoContext
+                    | CdpError::NoSession
+                    | CdpError::Detached,
+                ) => Ok(None),
                 Err(error) => Err(self.tab.error("the script", error)),
             }
         };

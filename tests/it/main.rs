@@ -10,5 +10,6 @@ mod layers;
 mod evaluate;
 mod life;
 mod protocol;
+mod seeing;
 mod support;
 mod systemd;
