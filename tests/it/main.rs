@@ -6,8 +6,8 @@
 
 mod cli;
 mod docs;
-mod layers;
 mod evaluate;
+mod layers;
 mod life;
 mod protocol;
 mod seeing;
