@@ -11,6 +11,8 @@ pub mod frames;
 pub mod input;
 pub mod keys;
 pub mod locate;
+pub mod owed;
+pub mod paper;
 pub mod picture;
 pub mod point;
 mod quad;
@@ -247,7 +249,12 @@ impl Document {
         let reply = async {
             match pending.by(deadline).await {
                 Ok(reply) => Ok(Some(reply)),
-                Err(CdpError::ContextGone) => Ok(None),
+                Err(
+                    CdpError::ContextGone
+                    | CdpError::NoContext
+                    | CdpError::NoSession
+                    | CdpError::Detached,
+                ) => Ok(None),
                 Err(error) => Err(self.tab.error("the script", error)),
             }
         };

@@ -11,5 +11,6 @@ mod evaluate;
 mod layers;
 mod life;
 mod protocol;
+mod seeing;
 mod support;
 mod systemd;
