@@ -6,6 +6,7 @@ pub mod act;
 pub mod address;
 pub mod click;
 pub mod evaluate;
+pub mod files;
 pub mod fill;
 pub mod frames;
 pub mod input;
