@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use super::read::{ReadArgs, Snapshot, read};
 use super::{Again, Document, args, files};
-use crate::browser::state::{Chooser, Life, TabState};
 use crate::browser;
+use crate::browser::state::{Chooser, Life, TabState};
 use crate::error::{Code, Result};
 use crate::progress::{NAVIGATION, Progress};
 use crate::wire::TabId;
