@@ -13,6 +13,8 @@ pub mod frames;
 pub mod input;
 pub mod keys;
 pub mod locate;
+pub mod owed;
+pub mod paper;
 pub mod picture;
 pub mod point;
 mod quad;
@@ -35,6 +37,9 @@ use crate::wire::Ref;
 pub const FEW: u32 = 16;
 /// What a script's own time limit is ahead of the call's deadline, so that its answer still arrives.
 const AHEAD: Duration = Duration::from_millis(20);
+/// How much later than the deadline an answer may come: what the page found in its way says more than
+/// `timeout`, and on a busy machine it is late.
+const LATE: Duration = Duration::from_millis(100);
 
 /// A frame as tools see it: where refs of its document are written `prefix` and a number.
 #[derive(Clone)]
@@ -194,8 +199,9 @@ impl Document {
             .tab
             .send_to(&place.cdp_session, &evaluate)
             .map_err(Gone::Other)?;
+        let late = deadline + LATE;
         let reply = async {
-            match pending.by(deadline).await {
+            match pending.by(late).await {
                 Ok(reply) => Ok(Ok(reply)),
                 Err(
                     CdpError::ContextGone
@@ -211,7 +217,7 @@ impl Document {
         };
         let reply = self
             .tab
-            .unless_dialog(reply, deadline)
+            .unless_dialog(reply, late)
             .await
             .map_err(Gone::Other)??;
         if let Some(thrown) = reply.exception_details {
@@ -245,7 +251,12 @@ impl Document {
         let reply = async {
             match pending.by(deadline).await {
                 Ok(reply) => Ok(Some(reply)),
-                Err(CdpError::ContextGone) => Ok(None),
+                Err(
+                    CdpError::ContextGone
+                    | CdpError::NoContext
+                    | CdpError::NoSession
+                    | CdpError::Detached,
+                ) => Ok(None),
                 Err(error) => Err(self.tab.error("the script", error)),
             }
         };
