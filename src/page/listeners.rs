@@ -88,7 +88,8 @@ async fn ask(documents: &[Document], deadline: Instant) -> Option<Vec<Asked<'_>>
 }
 
 /// The document as an object, asked for once. It is of no object group: then listeners come without
-/// their handlers.
+/// their handlers. It is the page's own object: asked by one of an isolated world, Chromium (156)
+/// corrupts the renderer's heap, which then dies in one of its next collections.
 async fn object(
     document: &Document,
     place: &Place,
@@ -97,9 +98,10 @@ async fn object(
     if let Some(known) = document.tab.listening().document(&place.context) {
         return Some(known);
     }
+    let page = document.tab.place_now(&document.frame, true)?;
     let evaluate = runtime::Evaluate {
         expression: "document".to_owned(),
-        unique_context_id: Some(place.context.clone()),
+        unique_context_id: Some(page.context),
         silent: Some(true),
         ..Default::default()
     };
