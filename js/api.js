@@ -29,7 +29,7 @@ const api = {
 
   // Acting.
   locate: (args) => answer(() => leased(args, locate(args))),
-  recheck: (args) => answer(() => leased(args, recheck(args))),
+  recheck: (args) => answerLater(leasedLater(args, recheck(args))),
   urlMatches: (args) => answer(() => urlMatches(args)),
   hit: (args) => answer(() => leased(args, hit(args))),
   watch: (args) => answer(() => leased(args, watch(args))),
