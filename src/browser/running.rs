@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::launch::{self, Launched};
 use super::process::Process;
 use super::profile::Profile;
-use super::{Browser, events};
+use super::{Browser, downloads, events};
 use crate::cdp::Transport;
 use crate::cdp::{BrowserContextId, CdpError, Command, Connection, browser, target};
 use crate::error::{Code, Error, Result};
@@ -164,21 +164,12 @@ impl Running {
             .by(deadline);
         let attached = self.connection.send(None, &attach).by(deadline);
         let discovered = self.connection.send(None, &discover).by(deadline);
-        let downloads = self.deny_downloads(None);
+        let downloads = downloads::behavior(None);
         let version = version.await?;
         attached.await?;
         discovered.await?;
         self.call(&downloads, deadline).await?;
         Ok(version.product)
-    }
-
-    fn deny_downloads(&self, context: Option<BrowserContextId>) -> browser::SetDownloadBehavior {
-        browser::SetDownloadBehavior {
-            behavior: browser::SetDownloadBehaviorBehavior::Deny,
-            browser_context_id: context,
-            events_enabled: Some(true),
-            ..Default::default()
-        }
     }
 
     /// A new isolated browser context.
@@ -191,7 +182,7 @@ impl Running {
         let context = reply
             .map_err(|e| lost("making the session", e))?
             .browser_context_id;
-        let downloads = self.deny_downloads(Some(context.clone()));
+        let downloads = downloads::behavior(Some(context.clone()));
         self.connection.send(None, &downloads).forget();
         Ok(context)
     }
