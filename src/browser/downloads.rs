@@ -5,8 +5,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{Browser, Running, Tab};
 use crate::cdp::browser::{
@@ -18,6 +20,9 @@ use crate::files;
 
 /// Downloads of a session that its tabs know of; the oldest are forgotten beyond.
 pub(super) const DOWNLOADS_KEPT: usize = 64;
+
+/// How long closing an empty tab may take.
+const CLOSING: Duration = Duration::from_secs(2);
 
 /// How far a download has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,11 +93,20 @@ pub(super) fn began(browser: &Arc<Browser>, e: &DownloadWillBeginEvent) {
         bytes: 0,
         stage: Stage::Running,
     };
-    // A tab that was opened only for it closes again: its opener's reply tells of it.
+    // All of the session know: the reply to what began it may be another tab's.
     for tab in browser.tabs_of(&tab) {
         tab.change(|s| s.add_download(download.clone()));
     }
     tell(browser, &tab, "began", &download);
+    // A tab that was opened only for it, and is empty, goes as a person's would.
+    let empty = tab.was_opened_by_page() && tab.look(|s| s.commits == 0);
+    if empty {
+        let browser = browser.clone();
+        tokio::spawn(async move {
+            let by = Instant::now() + CLOSING;
+            browser.close_tab(&tab, by).await;
+        });
+    }
 }
 
 /// A download went on. Runs in the reader: files are seen to apart.

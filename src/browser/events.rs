@@ -273,7 +273,11 @@ impl Browser {
                     .find(|s| s.is_context(running.generation, context))
                     .or_else(|| self.find_session(crate::wire::DEFAULT_SESSION))?;
                 match info.opener_id {
-                    Some(_) => self.new_tab(&session),
+                    Some(_) => {
+                        let tab = self.new_tab(&session);
+                        tab.set_opened_by_page();
+                        tab
+                    }
                     None => session.take_expected()?,
                 }
             }

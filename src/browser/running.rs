@@ -165,6 +165,7 @@ impl Running {
         let attached = self.connection.send(None, &attach).by(deadline);
         let discovered = self.connection.send(None, &discover).by(deadline);
         let downloads = downloads::behavior(None);
+        self.connection.send(None, &permissions(None)).forget();
         let version = version.await?;
         attached.await?;
         discovered.await?;
@@ -184,6 +185,8 @@ impl Running {
             .browser_context_id;
         let downloads = downloads::behavior(Some(context.clone()));
         self.connection.send(None, &downloads).forget();
+        let denied = permissions(Some(context.clone()));
+        self.connection.send(None, &denied).forget();
         Ok(context)
     }
 
@@ -228,6 +231,26 @@ impl Running {
         self.connection.close();
         profile.remove().await;
         self.over.send_replace(true);
+    }
+}
+
+/// What pages may do in a browser context without asking; what they would ask for is denied, so that no
+/// prompt that nobody sees keeps them waiting.
+fn permissions(context: Option<BrowserContextId>) -> browser::GrantPermissions {
+    use browser::PermissionType as P;
+    browser::GrantPermissions {
+        // Those that Chromium grants by itself: naming none of them would deny them.
+        permissions: vec![
+            P::BackgroundSync,
+            P::BackgroundFetch,
+            P::ClipboardSanitizedWrite,
+            P::PaymentHandler,
+            P::Sensors,
+            P::SpeakerSelection,
+            P::WakeLockScreen,
+        ],
+        browser_context_id: context,
+        ..Default::default()
     }
 }
 

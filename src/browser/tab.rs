@@ -1,7 +1,7 @@
 //! A tab: what is known of it, and the way to its page.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
@@ -70,6 +70,7 @@ impl Tab {
             state: watch::Sender::new(TabState::default()),
             snapshots: AtomicU32::new(0),
             notes: Mutex::default(),
+            opened_by_page: AtomicBool::new(false),
             views: Mutex::default(),
             listening: Mutex::default(),
         }
@@ -94,6 +95,15 @@ impl Tab {
     /// The last title the browser told.
     pub fn title(&self) -> String {
         self.look(|s| s.title.clone())
+    }
+
+    /// Whether a page opened it, not a caller.
+    pub fn was_opened_by_page(&self) -> bool {
+        self.opened_by_page.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_opened_by_page(&self) {
+        self.opened_by_page.store(true, Ordering::Relaxed);
     }
 
     /// Whether its renderer died.
