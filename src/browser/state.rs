@@ -126,6 +126,8 @@ pub struct TabState {
     pub pending: Option<LoaderId>,
     /// Downloads so far.
     pub downloads: u64,
+    /// What the page lets be dragged, once a drag has begun.
+    pub drag: Option<crate::cdp::input::DragData>,
     /// File choosers that the page opened: the input's backend node id and whether it takes several.
     pub choosers: Vec<(i64, bool)>,
     statuses: VecDeque<(LoaderId, i64)>,
@@ -291,6 +293,7 @@ impl TabState {
                     self.choosers.push((node, several));
                 }
             }
+            Event::InputDragIntercepted(e) => self.drag = Some(e.data.clone()),
             Event::InspectorTargetCrashed(_) => {
                 self.crashed = true;
                 self.dialog = None;

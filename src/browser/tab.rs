@@ -173,6 +173,11 @@ impl Tab {
         self.state.send_if_modified(change);
     }
 
+    /// Forgets an earlier drag.
+    pub fn forget_drag(&self) {
+        self.change_if(|s| s.drag.take().is_some());
+    }
+
     /// The dialogs that closed by themselves since the last reply about this tab.
     pub fn take_closed_dialogs(&self) -> Vec<Dialog> {
         let mut taken = Vec::new();

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::read::{ReadArgs, Snapshot, read};
-use super::{Again, Document, args};
+use super::{Again, Document, args, upload};
 use crate::browser::{self, state::Life, state::TabState};
 use crate::error::{Code, Result};
 use crate::progress::{NAVIGATION, Progress};
@@ -202,7 +202,13 @@ impl Before {
                 .fact("acted", call.acted().word())
                 .hint("reload the tab or open a page"));
         }
-        let effect = self.effect(&told, settled);
+        let mut effect = self.effect(&told, settled);
+        let chooser = tab.look(|s| s.choosers.get(self.choosers).copied());
+        if let (Some((node, _)), Some(told)) = (chooser, effect.get_mut("chooser"))
+            && let Some(r) = upload::ref_of(&self.document, node, call.deadline()).await
+        {
+            *told = json!({"ref": r, "multiple": told["multiple"]});
+        }
         let snapshot = match acting.read && !tab.look(|s| s.closed || Self::dialog_holds(s)) {
             true => {
                 let main = Document::new(

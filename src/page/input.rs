@@ -81,6 +81,11 @@ pub struct Point {
 pub struct Sent<C: Command>(Vec<Pending<C>>);
 
 impl<C: Command> Sent<C> {
+    /// One command.
+    pub(super) fn one(tab: &Tab, command: &C) -> Result<Sent<C>> {
+        Ok(Sent(vec![tab.send(command)?]))
+    }
+
     /// Waits until the browser has handed all of it to the page.
     pub async fn done(self, tab: &Tab, deadline: Instant) -> Result<()> {
         for pending in self.0 {
@@ -135,6 +140,46 @@ pub fn press(
         }
     }
     Ok(Sent(sent))
+}
+
+/// Presses a button and leaves it down.
+pub fn hold_button(
+    tab: &Tab,
+    at: Point,
+    button: Button,
+) -> Result<Sent<input::DispatchMouseEvent>> {
+    Sent::one(tab, &held(input::DispatchMouseEventType::MousePressed, at, button, 1))
+}
+
+/// Moves the pointer with a button down.
+pub fn move_held(tab: &Tab, at: Point, button: Button) -> Result<Sent<input::DispatchMouseEvent>> {
+    Sent::one(tab, &held(input::DispatchMouseEventType::MouseMoved, at, button, 0))
+}
+
+/// Lets a button go.
+pub fn release(tab: &Tab, at: Point, button: Button) -> Result<Sent<input::DispatchMouseEvent>> {
+    let event = input::DispatchMouseEvent {
+        buttons: Some(0),
+        ..held(input::DispatchMouseEventType::MouseReleased, at, button, 1)
+    };
+    Sent::one(tab, &event)
+}
+
+fn held(
+    r#type: input::DispatchMouseEventType,
+    at: Point,
+    button: Button,
+    clicks: i64,
+) -> input::DispatchMouseEvent {
+    input::DispatchMouseEvent {
+        r#type,
+        x: at.x,
+        y: at.y,
+        button: Some(button.word()),
+        buttons: Some(button.held()),
+        click_count: Some(clicks),
+        ..Default::default()
+    }
 }
 
 /// Puts text where the caret is, as an input method would.

@@ -5,6 +5,7 @@
 pub mod act;
 pub mod address;
 pub mod click;
+pub mod drag;
 pub mod evaluate;
 pub mod fill;
 pub mod frames;
@@ -16,6 +17,7 @@ pub mod point;
 mod quad;
 pub mod read;
 pub mod value;
+pub mod upload;
 
 use std::sync::Arc;
 use std::time::Duration;

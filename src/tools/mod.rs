@@ -264,6 +264,8 @@ table! {
     select::Select,
     check_box::Check,
     scroll::Scroll,
+    drag::Drag,
+    upload::Upload,
     evaluate::Evaluate,
     dialog::Dialog,
     ping::Ping,
