@@ -37,11 +37,11 @@ const api = {
   scroll: (args) => answer(() => leased(args, scroll(args))),
   watchDrag: (args) => answer(() => leased(args, watchDrag())),
   dragBegan: (args) => answer(() => leased(args, dragBegan())),
+  fileInput: (args) => answer(() => leased(args, fileInput(args))),
   release: () => answer(() => endAct()),
   aim: (args) => answerLater(leasedLater(args, aim(args))),
   prepareText: (args) => answerLater(leasedLater(args, prepareText(args))),
   focus: (args) => answerLater(leasedLater(args, focus(args))),
-  fileInput: (args) => answerLater(leasedLater(args, fileInput(args))),
   choose: (args) => answerLater(leasedLater(args, choose(args))),
   settle: (args) => answerLater(leasedLater(args, settle(args))),
   wait: (args) => answerLater(leasedLater(args, wait(args))),
@@ -50,12 +50,13 @@ const api = {
 
   // Called with remote objects instead of JSON.
   describe: (node, lease) => answer(() => leased(lease, describeValue(node, lease))),
+  chooser: (node, lease) => answer(() => leased(lease, chooser(node, lease))),
   adoptFrame: (el, frame) => answer(() => adoptFrame(el, frame)),
   adoptClosedRoot: (host, root) => answer(() => adoptClosedRoot(host, root)),
   adoptListeners: (ids, els, gone) => answer(() => adoptListeners(ids, els, gone)),
   closedCandidates,
   // Answers with the element itself.
-  element: (number) => elementOf(number),
+  element: (number) => elementOf(number) ?? chosenInputs.get(number),
 };
 
 /**

@@ -15,7 +15,7 @@ use crate::error::{Code, Result};
 /// How long a frame that has no document yet is waited for before the rest is read without it.
 const PATIENCE: Duration = Duration::from_millis(250);
 /// Remote objects of ours in a page, to be let go together.
-const OBJECTS: &str = "tabd";
+pub(super) const OBJECTS: &str = "tabd";
 
 /// The documents of all frames below `top`'s, parents before children, each known to its parent's
 /// page script by its number.
@@ -135,7 +135,7 @@ pub(super) async fn resolve(
     pending.by(deadline).await.ok()?.object.object_id
 }
 
-fn release(document: &Document, place: &Place) {
+pub(super) fn release(document: &Document, place: &Place) {
     let group = runtime::ReleaseObjectGroup {
         object_group: OBJECTS.to_owned(),
     };

@@ -7,17 +7,19 @@ pub mod address;
 pub mod click;
 pub mod drag;
 pub mod evaluate;
+pub mod files;
 pub mod fill;
 pub mod frames;
 pub mod input;
 pub mod keys;
 pub mod locate;
+pub mod owed;
+pub mod paper;
 pub mod picture;
 pub mod point;
 mod quad;
 pub mod read;
 pub mod value;
-pub mod upload;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -249,7 +251,12 @@ impl Document {
         let reply = async {
             match pending.by(deadline).await {
                 Ok(reply) => Ok(Some(reply)),
-                Err(CdpError::ContextGone) => Ok(None),
+                Err(
+                    CdpError::ContextGone
+                    | CdpError::NoContext
+                    | CdpError::NoSession
+                    | CdpError::Detached,
+                ) => Ok(None),
                 Err(error) => Err(self.tab.error("the script", error)),
             }
         };

@@ -256,6 +256,7 @@ table! {
     text::Text,
     html::Html,
     screenshot::Screenshot,
+    pdf::Pdf,
     wait::Wait,
     click::Click,
     hover::Hover,

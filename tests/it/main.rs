@@ -7,9 +7,12 @@
 mod acting;
 mod cli;
 mod docs;
-mod layers;
 mod evaluate;
+mod layers;
 mod life;
+mod pages;
 mod protocol;
+mod seeing;
 mod support;
 mod systemd;
+mod upload;
