@@ -160,11 +160,7 @@ fn a_key_comes_up_when_its_call_ends_early() {
     assert_eq!(late["error"]["data"]["acted"], "yes");
     assert_eq!(page.log(), ["keydown k", "keyup k"]);
 
-    page.js("addEventListener('click', () => { other = open('about:blank'); })");
-    page.js("addEventListener('keydown', () => { other.close(); })");
-    let clicked = page.ok("click", json!({"x": 5, "y": 5}));
-    assert!(clicked["effect"]["opened"].is_array(), "{clicked}");
-    page.log();
+    page.js("addEventListener('keydown', () => { document.title = 'down'; })");
     let session = page.session.clone();
     let holding = json!({"id": "h", "tool": "press", "session": session, "args": {"keys": "j", "hold_ms": 30000}});
     page.client.write(format!("{holding}\n"));
@@ -173,14 +169,14 @@ fn a_key_comes_up_when_its_call_ends_early() {
         other.request(json!({"tool": tool, "session": session, "args": args}))["result"].clone()
     };
     let began = Instant::now();
-    // The tab that the page closes tells that the key is down.
-    while ask("tabs", json!({}))["tabs"].as_array().unwrap().len() > 1 {
+    // The title tells that the key is down, while the call still holds its lane.
+    while ask("tabs", json!({}))["tabs"][0]["title"] != "down" {
         assert!(began.elapsed() < Duration::from_secs(20));
     }
     assert_eq!(ask("cancel", json!({"session": session}))["cancelled"], 1);
     let cancelled = page.client.json();
     assert_eq!(cancelled["error"]["code"], "cancelled", "{cancelled}");
-    // The key comes up as the cancelled call is taken apart, which its reply does not wait for.
+    // Scripts do not queue behind input: the key may come up a moment after the next look.
     let mut log = page.log();
     while log.len() < 2 && began.elapsed() < Duration::from_secs(20) {
         log.extend(page.log());
