@@ -148,12 +148,18 @@ pub fn hold_button(
     at: Point,
     button: Button,
 ) -> Result<Sent<input::DispatchMouseEvent>> {
-    Sent::one(tab, &held(input::DispatchMouseEventType::MousePressed, at, button, 1))
+    Sent::one(
+        tab,
+        &held(input::DispatchMouseEventType::MousePressed, at, button, 1),
+    )
 }
 
 /// Moves the pointer with a button down.
 pub fn move_held(tab: &Tab, at: Point, button: Button) -> Result<Sent<input::DispatchMouseEvent>> {
-    Sent::one(tab, &held(input::DispatchMouseEventType::MouseMoved, at, button, 0))
+    Sent::one(
+        tab,
+        &held(input::DispatchMouseEventType::MouseMoved, at, button, 0),
+    )
 }
 
 /// Lets a button go.
