@@ -26,11 +26,7 @@ pub struct FileInput {
 }
 
 /// The file input that `locator` means, and the beginning of an action on it.
-pub async fn input(
-    document: &Document,
-    locator: &Locator,
-    deadline: Instant,
-) -> Result<FileInput> {
+pub async fn input(document: &Document, locator: &Locator, deadline: Instant) -> Result<FileInput> {
     document
         .ask("fileInput", locator.args(), Again::No, deadline)
         .await

@@ -43,9 +43,14 @@ impl Paper {
     }
 
     fn measured(text: &str) -> Option<Paper> {
-        let (number, inches) = [("mm", 1.0 / 25.4), ("cm", 1.0 / 2.54), ("in", 1.0), ("px", 1.0 / PX_PER_INCH)]
-            .iter()
-            .find_map(|(unit, inches)| Some((text.strip_suffix(unit)?, inches)))?;
+        let (number, inches) = [
+            ("mm", 1.0 / 25.4),
+            ("cm", 1.0 / 2.54),
+            ("in", 1.0),
+            ("px", 1.0 / PX_PER_INCH),
+        ]
+        .iter()
+        .find_map(|(unit, inches)| Some((text.strip_suffix(unit)?, inches)))?;
         let (width, height) = number.split_once('x')?;
         let side = |text: &str| {
             let inches = text.trim().parse::<f64>().ok()? * inches;
@@ -63,7 +68,10 @@ fn wrong(text: &str) -> Error {
     Code::BadRequest
         .because(format!("paper cannot be {}", quoted(text, 80)))
         .fact("argument", "paper")
-        .hint(format!("one of {}, or a size such as 210x297mm", names.join(" ")))
+        .hint(format!(
+            "one of {}, or a size such as 210x297mm",
+            names.join(" ")
+        ))
 }
 
 /// A length of CSS pixels in inches.
@@ -119,7 +127,10 @@ impl<'a> Table<'a> {
 }
 
 fn find(text: &[u8], from: usize, what: &[u8]) -> Option<usize> {
-    let at = text.get(from..)?.windows(what.len()).position(|w| w == what)?;
+    let at = text
+        .get(from..)?
+        .windows(what.len())
+        .position(|w| w == what)?;
     Some(from + at)
 }
 
@@ -145,9 +156,21 @@ mod tests {
         let named = Paper::parse("a4").unwrap();
         assert!((sized.width - named.width).abs() < 1e-3);
         assert!((sized.height - named.height).abs() < 1e-3);
-        assert_eq!(Paper::parse("96 x 192px").unwrap(), Paper { width: 1.0, height: 2.0 });
-        for text in ["", "a9", "x", "1x2", "0x1in", "1e9x1in", "NaNx1in", "1x2x3mm", "infx1in"] {
-            assert_eq!(Paper::parse(text).unwrap_err().code(), Code::BadRequest, "{text}");
+        assert_eq!(
+            Paper::parse("96 x 192px").unwrap(),
+            Paper {
+                width: 1.0,
+                height: 2.0
+            }
+        );
+        for text in [
+            "", "a9", "x", "1x2", "0x1in", "1e9x1in", "NaNx1in", "1x2x3mm", "infx1in",
+        ] {
+            assert_eq!(
+                Paper::parse(text).unwrap_err().code(),
+                Code::BadRequest,
+                "{text}"
+            );
         }
     }
 

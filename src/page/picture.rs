@@ -134,7 +134,8 @@ pub async fn take(
                 .hint("read again"));
         }
         let next = deadline.min(Instant::now() + PATIENCE);
-        tab.until(next, |s| (s.commits != commits).then_some(())).await?;
+        tab.until(next, |s| (s.commits != commits).then_some(()))
+            .await?;
     }
 }
 
@@ -161,7 +162,9 @@ async fn capture(
     let reply = async {
         match pending.by(deadline).await {
             Ok(reply) => Ok(Some(reply.data)),
-            Err(CdpError::ContextGone | CdpError::NoContext) if Instant::now() < deadline => Ok(None),
+            Err(CdpError::ContextGone | CdpError::NoContext) if Instant::now() < deadline => {
+                Ok(None)
+            }
             Err(error) => Err(tab.error("taking the picture", error)),
         }
     };

@@ -138,7 +138,8 @@ fn serve(mut stream: TcpStream, pages: &[(&str, &str)], held: &Mutex<Vec<TcpStre
     let request = String::from_utf8_lossy(&request).into_owned();
     let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
     let answer = |mut stream: TcpStream, body: &str| {
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n";
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n";
         let _ = write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len());
     };
     if path == "/held" {
@@ -165,7 +166,10 @@ const COLOURS: &str = "<!doctype html><body style='margin:0;background:#fff'>
 fn a_picture_shows_what_was_asked_for() {
     let mut s = Session::on("picture", COLOURS);
     let view = s.ok("screenshot", json!({"inline": true}));
-    assert_eq!((&view["width"], &view["height"]), (&json!(1280), &json!(720)));
+    assert_eq!(
+        (&view["width"], &view["height"]),
+        (&json!(1280), &json!(720))
+    );
     assert_eq!(view["truncated"], false);
     assert_eq!(s.pixel(&view, 299, 199), "255,0,0");
     assert_eq!(s.pixel(&view, 301, 199), "255,255,255");
@@ -195,10 +199,7 @@ fn a_picture_shows_what_was_asked_for() {
 
 #[test]
 fn taking_a_picture_changes_nothing() {
-    let mut s = Session::on(
-        "no-trace",
-        "<p id=a>here</p><div style='height:3000px'>",
-    );
+    let mut s = Session::on("no-trace", "<p id=a>here</p><div style='height:3000px'>");
     s.evaluate(
         "events = [];
          for (const name of ['resize', 'focus', 'blur', 'scroll', 'visibilitychange']) {
@@ -217,17 +218,27 @@ fn taking_a_picture_changes_nothing() {
 
 #[test]
 fn a_picture_has_a_format_a_limit_and_a_file() {
-    let mut s = Session::on("formats", "<body style='margin:0;background:linear-gradient(red,blue)'><div style='height:20000px'>");
-    let head = |reply: &Value| std::fs::read(reply["path"].as_str().unwrap()).unwrap()[..4].to_vec();
+    let mut s = Session::on(
+        "formats",
+        "<body style='margin:0;background:linear-gradient(red,blue)'><div style='height:20000px'>",
+    );
+    let head =
+        |reply: &Value| std::fs::read(reply["path"].as_str().unwrap()).unwrap()[..4].to_vec();
     let png = s.ok("screenshot", json!({}));
     assert_eq!(head(&png), b"\x89PNG");
     let small = s.ok("screenshot", json!({"format": "jpeg", "quality": 1}));
     let large = s.ok("screenshot", json!({"format": "jpeg", "quality": 100}));
     assert_eq!(head(&small)[..2], *b"\xff\xd8");
     assert!(small["bytes"].as_u64() < large["bytes"].as_u64());
-    assert_eq!(head(&s.ok("screenshot", json!({"format": "webp"}))), b"RIFF");
+    assert_eq!(
+        head(&s.ok("screenshot", json!({"format": "webp"}))),
+        b"RIFF"
+    );
     let long = s.ok("screenshot", json!({"full_page": true, "format": "jpeg"}));
-    assert_eq!((&long["height"], &long["truncated"]), (&json!(16384), &json!(true)));
+    assert_eq!(
+        (&long["height"], &long["truncated"]),
+        (&json!(16384), &json!(true))
+    );
     assert_eq!(long["full"]["height"], 20000.0);
     for (args, argument) in [
         (json!({"quality": 50}), "quality"),
@@ -250,10 +261,19 @@ fn files_are_ones_own_and_never_overwritten_by_chance() {
     for (tool, start) in [("screenshot", "screenshot-"), ("pdf", "pdf-")] {
         let own = s.ok(tool, json!({}));
         let path = Path::new(own["path"].as_str().unwrap());
-        assert!(path.file_name().unwrap().to_str().unwrap().starts_with(start));
+        assert!(
+            path.file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .starts_with(start)
+        );
         assert_eq!(mode(path), 0o600);
         assert_eq!(mode(path.parent().unwrap()), 0o700);
-        assert_eq!(std::fs::metadata(path).unwrap().len(), own["bytes"].as_u64().unwrap());
+        assert_eq!(
+            std::fs::metadata(path).unwrap().len(),
+            own["bytes"].as_u64().unwrap()
+        );
         let other = s.ok(tool, json!({}));
         assert_ne!(own["path"], other["path"]);
 
@@ -272,7 +292,12 @@ fn files_are_ones_own_and_never_overwritten_by_chance() {
         assert_eq!(std::fs::read(at("a")).unwrap(), b"mine");
         assert!(at("link").symlink_metadata().unwrap().is_file());
         s.ok(tool, json!({"path": at("a"), "overwrite": true}));
-        s.fails(tool, json!({"path": dir.path(), "overwrite": true}), 30_000, "io");
+        s.fails(
+            tool,
+            json!({"path": dir.path(), "overwrite": true}),
+            30_000,
+            "io",
+        );
         s.fails(tool, json!({"path": at("no/such/dir")}), 30_000, "io");
         assert_eq!(dir.names(), ["a", "dangling", "link"]);
     }
@@ -280,7 +305,10 @@ fn files_are_ones_own_and_never_overwritten_by_chance() {
 
 #[test]
 fn a_page_that_is_held_or_stuck_is_told_and_can_be_left() {
-    let mut s = Session::on("stuck", "<button onclick='setTimeout(() => confirm(1))'>ask</button>");
+    let mut s = Session::on(
+        "stuck",
+        "<button onclick='setTimeout(() => confirm(1))'>ask</button>",
+    );
     s.ok("click", json!({"selector": "button"}));
     for tool in ["screenshot", "pdf", "html", "text"] {
         let error = s.fails(tool, json!({}), 30_000, "dialog_open");
@@ -289,8 +317,12 @@ fn a_page_that_is_held_or_stuck_is_told_and_can_be_left() {
     s.ok("dialog", json!({"accept": true}));
     s.ok("screenshot", json!({}));
 
-    s.open(&page("<button onclick='setTimeout(() => { for (;;); })'>spin</button>"));
+    s.open(&page(
+        "<button onclick='setTimeout(() => { for (;;); })'>spin</button>",
+    ));
     s.ok("click", json!({"selector": "button", "settle": false}));
+    // Until the page is stuck for sure: one that gets stuck while it owes a picture is roused.
+    s.fails("wait", json!({"text": "never"}), 1_000, "timeout");
     for (tool, args) in [
         ("screenshot", json!({})),
         ("screenshot", json!({"full_page": true})),
@@ -308,7 +340,10 @@ fn a_page_that_is_held_or_stuck_is_told_and_can_be_left() {
 
 #[test]
 fn a_target_is_waited_for_and_must_show() {
-    let mut s = Session::on("targets", "<p hidden id=h>hidden</p><b>1</b><b>2</b><script>setTimeout(() => late.hidden = false, 300)</script><p hidden id=late>late");
+    let mut s = Session::on(
+        "targets",
+        "<p hidden id=h>hidden</p><b>1</b><b>2</b><script>setTimeout(() => late.hidden = false, 300)</script><p hidden id=late>late",
+    );
     s.fails("screenshot", json!({"selector": "#h"}), 300, "not_visible");
     s.fails("screenshot", json!({"selector": "i"}), 300, "not_found");
     let error = s.fails("screenshot", json!({"selector": "b"}), 5_000, "ambiguous");
@@ -324,21 +359,42 @@ fn markup_comes_unaltered_and_in_parts() {
     let mut s = Session::on("html", html);
     let whole = s.ok("html", json!({}));
     let text = whole["html"].as_str().unwrap();
-    assert!(text.starts_with("<!DOCTYPE html>\n<!-- a -->\n<html lang=\"en\">"), "{text}");
-    assert!(text.contains("x\u{200b}y <b>\u{1f600}\u{1f601}</b>"), "{text}");
+    assert!(
+        text.starts_with("<!DOCTYPE html>\n<!-- a -->\n<html lang=\"en\">"),
+        "{text}"
+    );
+    assert!(
+        text.contains("x\u{200b}y <b>\u{1f600}\u{1f601}</b>"),
+        "{text}"
+    );
     assert_eq!(whole["truncated"], false);
     assert_eq!(whole["total_chars"], text.chars().count());
 
     let p = "<p id=\"p\" title=\"a&quot;b\">x\u{200b}y <b>\u{1f600}\u{1f601}</b></p>";
     assert_eq!(s.ok("html", json!({"root": "#p"}))["html"], p);
     let inner = s.ok("html", json!({"root": "b", "outer": false}));
-    assert_eq!((&inner["html"], &inner["total_chars"]), (&json!("\u{1f600}\u{1f601}"), &json!(2)));
+    assert_eq!(
+        (&inner["html"], &inner["total_chars"]),
+        (&json!("\u{1f600}\u{1f601}"), &json!(2))
+    );
     let first = s.ok("html", json!({"root": "b", "outer": false, "max_chars": 1}));
-    assert_eq!((&first["html"], &first["truncated"]), (&json!("\u{1f600}"), &json!(true)));
-    let second = s.ok("html", json!({"root": "b", "outer": false, "max_chars": 1, "offset": 1}));
-    assert_eq!((&second["html"], &second["truncated"]), (&json!("\u{1f601}"), &json!(false)));
+    assert_eq!(
+        (&first["html"], &first["truncated"]),
+        (&json!("\u{1f600}"), &json!(true))
+    );
+    let second = s.ok(
+        "html",
+        json!({"root": "b", "outer": false, "max_chars": 1, "offset": 1}),
+    );
+    assert_eq!(
+        (&second["html"], &second["truncated"]),
+        (&json!("\u{1f601}"), &json!(false))
+    );
     let beyond = s.ok("html", json!({"offset": 100_000}));
-    assert_eq!((&beyond["html"], &beyond["truncated"]), (&json!(""), &json!(false)));
+    assert_eq!(
+        (&beyond["html"], &beyond["truncated"]),
+        (&json!(""), &json!(false))
+    );
     s.fails("html", json!({"root": "#nope"}), 5_000, "not_found");
     s.fails("html", json!({"root": "p["}), 5_000, "bad_request");
     s.fails("html", json!({"root": "n999999"}), 5_000, "stale_ref");
@@ -346,13 +402,21 @@ fn markup_comes_unaltered_and_in_parts() {
 
 #[test]
 fn print_has_pages_paper_and_limits() {
-    let sheets = "<title>/Type /Pages /Count 99</title>".to_owned() + &"<p style='break-after:page'>sheet</p>".repeat(11) + "last";
+    let sheets = "<title>/Type /Pages /Count 99</title>".to_owned()
+        + &"<p style='break-after:page'>sheet</p>".repeat(11)
+        + "last";
     let mut s = Session::on("print", &sheets);
-    let whole = s.ok("pdf", json!({"paper": "a4", "background": true, "margin": 0, "scale": 0.8}));
+    let whole = s.ok(
+        "pdf",
+        json!({"paper": "a4", "background": true, "margin": 0, "scale": 0.8}),
+    );
     assert_eq!(whole["pages"], 12);
     let file = std::fs::read(whole["path"].as_str().unwrap()).unwrap();
     assert!(file.starts_with(b"%PDF-"));
-    assert_eq!(s.ok("pdf", json!({"pages": "2-3,5", "landscape": true}))["pages"], 3);
+    assert_eq!(
+        s.ok("pdf", json!({"pages": "2-3,5", "landscape": true}))["pages"],
+        3
+    );
     for (args, argument) in [
         (json!({"pages": "70"}), "pages"),
         (json!({"pages": "3-1"}), "pages"),
@@ -376,7 +440,14 @@ fn text_is_what_a_person_would_copy() {
     );
     let text = s.ok("text", json!({}));
     let said = text["text"].as_str().unwrap();
-    for part in ["Head\n", "one TWO", "first\nsecond", "a\tb\nc\td", "held", "shade"] {
+    for part in [
+        "Head\n",
+        "one TWO",
+        "first\nsecond",
+        "a\tb\nc\td",
+        "held",
+        "shade",
+    ] {
         assert!(said.contains(part), "{part:?} in {said:?}");
     }
     assert!(!said.contains("no") && !said.contains('0'), "{said:?}");
@@ -384,10 +455,16 @@ fn text_is_what_a_person_would_copy() {
     assert_eq!(total, said.chars().count() as u64);
     let main = s.ok("text", json!({"main": true, "format": "markdown"}));
     let main = main["text"].as_str().unwrap();
-    assert!(main.contains("[link](https://example.com/)") && main.contains("- first"), "{main:?}");
+    assert!(
+        main.contains("[link](https://example.com/)") && main.contains("- first"),
+        "{main:?}"
+    );
     assert!(!main.contains("menu"), "{main:?}");
     let part = s.ok("text", json!({"offset": 1, "max_chars": 2}));
-    assert_eq!((&part["text"], &part["truncated"]), (&json!("ea"), &json!(true)));
+    assert_eq!(
+        (&part["text"], &part["truncated"]),
+        (&json!("ea"), &json!(true))
+    );
     assert_eq!(s.ok("text", json!({"root": "h1"}))["text"], "Head");
 }
 
@@ -402,41 +479,80 @@ fn waiting_ends_when_it_is_so() {
         ("p.hidden = false", json!({"text": "THERE"})),
         ("p.hidden = false", json!({"selector": "#p"})),
         ("old.remove()", json!({"gone": "old"})),
-        ("old.remove()", json!({"selector": "#old", "state": "detached"})),
-        ("old.style.opacity = 1; old.style.display = 'none'", json!({"selector": "#old", "state": "hidden"})),
-        ("b.disabled = false", json!({"selector": "#b", "state": "enabled"})),
-        ("document.body.append(document.createElement('hr'))", json!({"selector": "hr", "state": "attached"})),
-        ("document.querySelector('iframe').contentDocument.body.append('in frame')", json!({"text": "in frame"})),
+        (
+            "old.remove()",
+            json!({"selector": "#old", "state": "detached"}),
+        ),
+        (
+            "old.style.opacity = 1; old.style.display = 'none'",
+            json!({"selector": "#old", "state": "hidden"}),
+        ),
+        (
+            "b.disabled = false",
+            json!({"selector": "#b", "state": "enabled"}),
+        ),
+        (
+            "document.body.append(document.createElement('hr'))",
+            json!({"selector": "hr", "state": "attached"}),
+        ),
+        (
+            "document.querySelector('iframe').contentDocument.body.append('in frame')",
+            json!({"text": "in frame"}),
+        ),
         ("location.hash = 'there'", json!({"url": "#there"})),
         ("location.hash = 'there'", json!({"url_re": "#th.re$"})),
         ("window.done = {}", json!({"script": "window.done"})),
-        ("setTimeout(() => window.done = 1, 50)", json!({"script": "window.done === 1"})),
+        (
+            "setTimeout(() => window.done = 1, 50)",
+            json!({"script": "window.done === 1"}),
+        ),
     ] {
         s.open(&site.url("/"));
         s.evaluate(&format!("setTimeout(() => {{ {script} }}, 150); undefined"));
         let waited = s.ok("wait", args.clone());
-        assert!(waited["waited_ms"].as_u64().unwrap() < 10_000, "{args}: {waited}");
+        assert!(
+            waited["waited_ms"].as_u64().unwrap() < 10_000,
+            "{args}: {waited}"
+        );
         // So at once when it is so already.
         let waited = s.ok("wait", args.clone());
-        assert!(waited["waited_ms"].as_u64().unwrap() < 2_000, "{args}: {waited}");
+        assert!(
+            waited["waited_ms"].as_u64().unwrap() < 2_000,
+            "{args}: {waited}"
+        );
     }
     let waited = s.ok("wait", json!({"ms": 120}));
-    assert!((120..5_000).contains(&waited["waited_ms"].as_u64().unwrap()), "{waited}");
+    assert!(
+        (120..5_000).contains(&waited["waited_ms"].as_u64().unwrap()),
+        "{waited}"
+    );
     let nodes = s.ok("find", json!({"query": "go", "role": "button"}))["nodes"].clone();
     s.ok("wait", json!({"ref": nodes[0]["ref"], "state": "attached"}));
 }
 
 #[test]
 fn waiting_in_vain_tells_what_was_there() {
-    let mut s = Session::on("in-vain", "<p id=p hidden>there</p><p id=q>shown</p><button disabled>b</button>");
+    let mut s = Session::on(
+        "in-vain",
+        "<p id=p hidden>there</p><p id=q>shown</p><button disabled>b</button>",
+    );
     for (args, last) in [
         (json!({"text": "nowhere"}), json!("the text is not there")),
         (json!({"gone": "shown"}), json!("the text is still there")),
         (json!({"selector": "#p"}), json!("hidden")),
         (json!({"selector": "#none"}), json!("detached")),
-        (json!({"selector": "#q", "state": "hidden"}), json!("visible")),
-        (json!({"selector": "#p", "state": "detached"}), json!("attached")),
-        (json!({"selector": "button", "state": "enabled"}), json!("disabled")),
+        (
+            json!({"selector": "#q", "state": "hidden"}),
+            json!("visible"),
+        ),
+        (
+            json!({"selector": "#p", "state": "detached"}),
+            json!("attached"),
+        ),
+        (
+            json!({"selector": "button", "state": "enabled"}),
+            json!("disabled"),
+        ),
         (json!({"script": "window.never"}), json!(false)),
         (json!({"ms": 60_000}), Value::Null),
     ] {
@@ -447,7 +563,10 @@ fn waiting_in_vain_tells_what_was_there() {
     }
     for args in [json!({"url": "#x"}), json!({"url_re": "^http"})] {
         let error = s.fails("wait", args, 300, "timeout");
-        assert!(error["data"]["last"].as_str().unwrap().starts_with("data:"), "{error}");
+        assert!(
+            error["data"]["last"].as_str().unwrap().starts_with("data:"),
+            "{error}"
+        );
     }
     for args in [
         json!({}),
@@ -460,17 +579,37 @@ fn waiting_in_vain_tells_what_was_there() {
     ] {
         s.fails("wait", args, 5_000, "bad_request");
     }
-    let error = s.fails("wait", json!({"script": "nothing.at.all"}), 5_000, "eval_error");
-    assert!(error["message"].as_str().unwrap().contains("nothing"), "{error}");
+    let error = s.fails(
+        "wait",
+        json!({"script": "nothing.at.all"}),
+        5_000,
+        "eval_error",
+    );
+    assert!(
+        error["message"].as_str().unwrap().contains("nothing"),
+        "{error}"
+    );
 }
 
 #[test]
 fn waiting_goes_on_in_the_next_document() {
     let site = Site::new(&[
-        ("/a", "<p>first</p><script>setTimeout(() => location = '/b', 200)</script>"),
-        ("/b", "<p>second</p><script>setTimeout(() => location.replace('/c'), 200)</script>"),
-        ("/c", "<p id=c>third</p><script>window.ready = true</script>"),
-        ("/idle", "<p>idle</p><script>window.state = 'loading'; fetch('/held').then(r => r.text()).then(() => window.state = 'done'); setTimeout(() => fetch('/release'), 800)</script>"),
+        (
+            "/a",
+            "<p>first</p><script>setTimeout(() => location = '/b', 200)</script>",
+        ),
+        (
+            "/b",
+            "<p>second</p><script>setTimeout(() => location.replace('/c'), 200)</script>",
+        ),
+        (
+            "/c",
+            "<p id=c>third</p><script>window.ready = true</script>",
+        ),
+        (
+            "/idle",
+            "<p>idle</p><script>window.state = 'loading'; fetch('/held').then(r => r.text()).then(() => window.state = 'done'); setTimeout(() => fetch('/release'), 800)</script>",
+        ),
         ("/never", "<p>busy</p><script>fetch('/held')</script>"),
     ]);
     let mut s = Session::new("across");
@@ -488,13 +627,25 @@ fn waiting_goes_on_in_the_next_document() {
     // A ref is of its document: gone with it.
     s.open(&site.url("/a"));
     let p = s.ok("read", json!({"full": true}))["nodes"].clone();
-    let r = p.as_array().unwrap().iter().find(|n| n["role"] == "paragraph").unwrap()["ref"].clone();
+    let r = p
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|n| n["role"] == "paragraph")
+        .unwrap()["ref"]
+        .clone();
     s.ok("wait", json!({"ref": r, "state": "detached"}));
 
-    s.ok("open", json!({"url": site.url("/idle"), "wait": "dom", "read": false}));
+    s.ok(
+        "open",
+        json!({"url": site.url("/idle"), "wait": "dom", "read": false}),
+    );
     s.ok("wait", json!({"idle": true}));
     assert_eq!(s.evaluate("window.state"), "done");
-    s.ok("open", json!({"url": site.url("/never"), "wait": "dom", "read": false}));
+    s.ok(
+        "open",
+        json!({"url": site.url("/never"), "wait": "dom", "read": false}),
+    );
     let error = s.fails("wait", json!({"idle": true}), 900, "timeout");
     assert_eq!(error["data"]["last"], 1, "{error}");
 }

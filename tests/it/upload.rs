@@ -57,7 +57,10 @@ fn files_get_into_inputs_of_every_kind_and_nowhere_else() {
     assert_eq!(log(&mut client), "a.txt:3 b.txt:5");
     ok(client.call("upload", json!({"selector": "#zone", "files": [b]})));
     assert_eq!(log(&mut client), "b.txt:5");
-    ok(client.call("upload", json!({"selector": "#folder", "files": [path("d")]})));
+    ok(client.call(
+        "upload",
+        json!({"selector": "#folder", "files": [path("d")]}),
+    ));
     assert_eq!(log(&mut client), "d/x:7");
 
     // Buttons: by a click that says which chooser it opened, and by themselves.
@@ -78,8 +81,14 @@ fn files_get_into_inputs_of_every_kind_and_nowhere_else() {
         assert_eq!(reply["error"]["code"], code, "{reply}");
     };
     refused(json!({"selector": "#one", "files": [a, b]}), "bad_request");
-    refused(json!({"selector": "#one", "files": [path("d")]}), "bad_request");
-    refused(json!({"selector": "#one", "files": ["a.txt"]}), "bad_request");
+    refused(
+        json!({"selector": "#one", "files": [path("d")]}),
+        "bad_request",
+    );
+    refused(
+        json!({"selector": "#one", "files": ["a.txt"]}),
+        "bad_request",
+    );
     refused(json!({"selector": "#one", "files": [path("none")]}), "io");
     refused(json!({"selector": "#off", "files": [a]}), "disabled");
     refused(json!({"selector": "#plain", "files": [a]}), "not_editable");
