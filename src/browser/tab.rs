@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -31,6 +32,7 @@ pub struct Tab {
     state: watch::Sender<TabState>,
     snapshots: AtomicU32,
     notes: Mutex<HashSet<String>>,
+    watched: Mutex<Option<(String, Instant)>>,
 }
 
 #[derive(Clone)]
@@ -64,6 +66,7 @@ impl Tab {
             state: watch::Sender::new(TabState::default()),
             snapshots: AtomicU32::new(0),
             notes: Mutex::default(),
+            watched: Mutex::default(),
         }
     }
 
@@ -96,6 +99,21 @@ impl Tab {
     /// A name for the next snapshot of this tab: `s1`, `s2`, …
     pub fn next_snapshot(&self) -> String {
         format!("s{}", self.snapshots.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Notes that the document of that execution context goes on watching for the next action's
+    /// effects; `None`, that it may not.
+    pub fn set_watched(&self, context: Option<&str>) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        *watched = context.map(|context| (context.to_owned(), Instant::now()));
+    }
+
+    /// Whether it has gone on so since less than `within` ago.
+    pub fn is_watched(&self, context: &str, within: Duration) -> bool {
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched
+            .as_ref()
+            .is_some_and(|(of, since)| of == context && since.elapsed() < within)
     }
 
     /// Whether [`Tab::note`] was told this.
