@@ -35,6 +35,7 @@ const api = {
   watch: (args) => answer(() => leased(args, watch(args))),
   textValue: (args) => answer(() => leased(args, fieldValue(args))),
   scroll: (args) => answer(() => leased(args, scroll(args))),
+  fileInput: (args) => answer(() => leased(args, fileInput(args))),
   release: () => answer(() => endAct()),
   aim: (args) => answerLater(leasedLater(args, aim(args))),
   prepareText: (args) => answerLater(leasedLater(args, prepareText(args))),
@@ -47,12 +48,13 @@ const api = {
 
   // Called with remote objects instead of JSON.
   describe: (node, lease) => answer(() => leased(lease, describeValue(node, lease))),
+  chooser: (node, lease) => answer(() => leased(lease, chooser(node, lease))),
   adoptFrame: (el, frame) => answer(() => adoptFrame(el, frame)),
   adoptClosedRoot: (host, root) => answer(() => adoptClosedRoot(host, root)),
   adoptListeners: (ids, els, gone) => answer(() => adoptListeners(ids, els, gone)),
   closedCandidates,
   // Answers with the element itself.
-  element: (number) => elementOf(number),
+  element: (number) => elementOf(number) ?? chosenInputs.get(number),
 };
 
 /**

@@ -40,7 +40,7 @@ function locate(args) {
  * What replies tell of a target, beside where it is.
  * @param {Element} el
  * @param {Lease} lease
- * @returns {{target: object, tag: string, type?: string, kind: string, multiple?: boolean, option_of?: object}}
+ * @returns {{target: object, tag: string, type?: string, kind: string, multiple?: boolean, frame?: number, option_of?: object}}
  */
 function targetOf(el, lease) {
   const tag = htmlName(el) || dom.localName(el);

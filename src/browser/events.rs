@@ -243,13 +243,11 @@ fn set_up(running: &Running, cdp_session: &SessionId, page: bool) {
         };
         connection.send(to, &size).forget();
     }
-    if page {
-        let choosers = page::SetInterceptFileChooserDialog {
-            enabled: true,
-            ..Default::default()
-        };
-        connection.send(to, &choosers).forget();
-    }
+    let choosers = page::SetInterceptFileChooserDialog {
+        enabled: true,
+        ..Default::default()
+    };
+    connection.send(to, &choosers).forget();
     resume(running, cdp_session);
 }
 

@@ -59,6 +59,7 @@ impl Tab {
     /// Fails with `bad_request` for what does not parse, `nav_failed` with `data.net_error` for what
     /// the network refuses, `timeout` if nothing has come by `deadline` (the navigation is stopped).
     pub async fn open(&self, url: &str, until: Until, deadline: Instant) -> Result<Arrival> {
+        self.wake().await;
         let mark = self.mark();
         let navigate = page::Navigate {
             url: url.to_owned(),
@@ -111,6 +112,7 @@ impl Tab {
         if self.is_crashed() {
             return self.open(&self.url(), until, deadline).await;
         }
+        self.wake().await;
         let mark = self.mark();
         let reply = self.send(&page::Reload::default())?.by(deadline);
         match self.rouse_while(reply, deadline).await {
@@ -122,6 +124,7 @@ impl Tab {
 
     /// Goes `steps` through the history; `no_history` beyond its ends.
     pub async fn travel(&self, steps: i64, until: Until, deadline: Instant) -> Result<Arrival> {
+        self.wake().await;
         let history = self
             .cdp(&page::GetNavigationHistory::default(), deadline)
             .await?;
@@ -213,6 +216,18 @@ impl Tab {
         }
     }
 
+    /// Ends the script that the page is stuck in, if it is: where the next document lives in the same
+    /// process it would never come, and once the navigation has begun nothing reaches the script.
+    async fn wake(&self) {
+        let Ok(sign) = self.send(&one()) else { return };
+        let answer = sign.by(Instant::now() + SUSPECT).await;
+        if matches!(answer, Err(CdpError::Deadline))
+            && let Ok(ended) = self.send(&runtime::TerminateExecution::default())
+        {
+            let _ = ended.by(Instant::now() + SUSPECT).await;
+        }
+    }
+
     /// Waits for `reply`; if it is slow and the old page is stuck in a script, ends the script.
     async fn rouse_while<T>(
         &self,
@@ -232,11 +247,7 @@ impl Tab {
         };
         let rouse = async {
             sleep_until(Instant::now() + SUSPECT).await;
-            let one = runtime::Evaluate {
-                expression: "1".to_owned(),
-                ..Default::default()
-            };
-            if let Ok(sign) = self.send(&one)
+            if let Ok(sign) = self.send(&one())
                 && timeout_at(Instant::now() + SUSPECT, sign).await.is_err()
             {
                 let terminate = self.send(&runtime::TerminateExecution::default());
@@ -267,6 +278,14 @@ impl Tab {
                 return Ok(calm < deadline || Instant::now() < deadline);
             }
         }
+    }
+}
+
+/// What any page answers that runs no script just then.
+fn one() -> runtime::Evaluate {
+    runtime::Evaluate {
+        expression: "1".to_owned(),
+        ..Default::default()
     }
 }
 

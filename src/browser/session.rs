@@ -225,7 +225,8 @@ impl Session {
         inner.tabs.push(tab);
     }
 
-    pub(super) fn is_unused(&self) -> bool {
+    /// Whether it never had a tab.
+    pub fn is_unused(&self) -> bool {
         !self.inner().had_tabs
     }
 

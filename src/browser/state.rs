@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::cdp::dom::BackendNodeId;
 use crate::cdp::{Event, FrameId, LoaderId, RequestId, SessionId, network, page};
 
 /// HTTP statuses of main documents that are remembered, newest last.
@@ -81,6 +82,17 @@ pub struct Dialog {
     pub cdp_session: SessionId,
 }
 
+/// A file chooser that the page opened, in place of which nothing was shown.
+#[derive(Clone, Debug)]
+pub struct Chooser {
+    /// The frame its input belongs to.
+    pub frame: FrameId,
+    /// The input.
+    pub node: BackendNodeId,
+    /// Whether it takes several files.
+    pub multiple: bool,
+}
+
 /// A request under way.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -126,8 +138,8 @@ pub struct TabState {
     pub pending: Option<LoaderId>,
     /// Downloads so far.
     pub downloads: u64,
-    /// File choosers that the page opened: the input's backend node id and whether it takes several.
-    pub choosers: Vec<(i64, bool)>,
+    /// File choosers that the page opened.
+    pub choosers: Vec<Chooser>,
     statuses: VecDeque<(LoaderId, i64)>,
 }
 
@@ -286,9 +298,12 @@ impl TabState {
                 }
             }
             Event::PageFileChooserOpened(e) => {
-                let several = e.mode == page::FileChooserOpenedEventMode::SelectMultiple;
                 if let Some(node) = e.backend_node_id {
-                    self.choosers.push((node, several));
+                    self.choosers.push(Chooser {
+                        frame: e.frame_id.clone(),
+                        node,
+                        multiple: e.mode == page::FileChooserOpenedEventMode::SelectMultiple,
+                    });
                 }
             }
             Event::InspectorTargetCrashed(_) => {

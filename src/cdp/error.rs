@@ -39,6 +39,10 @@ pub enum CdpError {
     Terminated,
     /// The value cannot be told as JSON: a cycle, too deep, or nothing JSON has.
     NotJson,
+    /// The page has fewer pages on paper than were asked for.
+    NoSuchPage,
+    /// The margins leave nothing of the paper.
+    NoPaper,
     /// The request is no longer paused, or its body no longer kept: its page has given it up.
     NoRequest,
     /// Any other refusal, in Chromium's words.
@@ -114,6 +118,8 @@ const TEXTS: &[(&str, CdpError)] = &[
     ("Object couldn't be returned by value", CdpError::NotJson),
     ("CBOR: stack limit exceeded", CdpError::NotJson),
     ("Invalid InterceptionId", CdpError::NoRequest),
+    ("Page range exceeds page count", CdpError::NoSuchPage),
+    ("content area is empty", CdpError::NoPaper),
     ("Target crashed", CdpError::TargetCrashed),
 ];
 
@@ -165,6 +171,8 @@ impl fmt::Display for CdpError {
             CdpError::InvalidUrl => "the URL does not parse",
             CdpError::Terminated => "the script was stopped",
             CdpError::NotJson => "the value cannot be told as JSON",
+            CdpError::NoSuchPage => "there are no such pages",
+            CdpError::NoPaper => "the margins leave nothing of the paper",
             CdpError::NoRequest => "the request is no longer there",
             CdpError::Protocol { code, message } => {
                 return write!(f, "the browser refused: {message} ({code})");

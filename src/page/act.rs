@@ -8,14 +8,17 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::read::{ReadArgs, Snapshot, read};
-use super::{Again, Document, args};
-use crate::browser::{self, state::Life, state::TabState};
+use super::{Again, Document, args, files};
+use crate::browser;
+use crate::browser::state::{Chooser, Life, TabState};
 use crate::error::{Code, Result};
 use crate::progress::{NAVIGATION, Progress};
 use crate::wire::TabId;
 
 /// The longest that requests which an action started are waited for.
 const REQUESTS: Duration = Duration::from_secs(2);
+/// What naming an element may take once the action is over.
+const LAST_LOOK: Duration = Duration::from_millis(500);
 /// The longest that a changing document is waited for.
 const QUIET_MS: u64 = 500;
 
@@ -202,7 +205,10 @@ impl Before {
                 .fact("acted", call.acted().word())
                 .hint("reload the tab or open a page"));
         }
-        let effect = self.effect(&told, settled);
+        let mut effect = self.effect(&told, settled);
+        if let Some(chooser) = tab.look(|s| s.choosers.get(self.choosers).cloned()) {
+            effect.insert("chooser".into(), self.chooser(&chooser).await);
+        }
         let snapshot = match acting.read && !tab.look(|s| s.closed || Self::dialog_holds(s)) {
             true => {
                 let main = Document::new(
@@ -329,14 +335,13 @@ impl Before {
             .filter(|id| now.iter().all(|t| t.id != **id))
             .map(ToString::to_string)
             .collect();
-        let (navigated, dialog, chooser) = tab.look(|s| {
+        let (navigated, dialog) = tab.look(|s| {
             let navigated = s.commits > self.commits || s.moves > self.moves;
             let open = s.dialog.as_ref().or(s.closed_dialogs.back());
             let dialog = open.filter(|d| d.number > self.dialogs);
             (
                 navigated.then(|| s.url().to_owned()),
                 dialog.map(browser::dialogs::told),
-                s.choosers.get(self.choosers).copied(),
             )
         });
         let changed = told.changed
@@ -355,7 +360,19 @@ impl Before {
             "closed": list(closed),
             "dialog": dialog,
             "focus": told.focus,
-            "chooser": chooser.map(|(_, multiple)| json!({"multiple": multiple})),
         }))
+    }
+
+    /// A chooser with the ref that `upload` takes.
+    async fn chooser(&self, chooser: &Chooser) -> Value {
+        let of = &self.document;
+        let frame = chooser.frame.clone();
+        let document = Document::new(&of.browser, &of.session, &of.tab, frame);
+        let by = Instant::now() + LAST_LOOK;
+        let input = files::opened_for(&document, chooser.node, by).await;
+        let input = input.unwrap_or_default();
+        let mut told = args(json!({"ref": input["ref"], "multiple": chooser.multiple}));
+        told.extend(args(json!({"name": input["name"]})));
+        Value::Object(told)
     }
 }

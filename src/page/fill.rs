@@ -68,27 +68,33 @@ pub struct ByKey {
     pub delay: Duration,
 }
 
-/// Gives the focus to the element that `locator` means; says what it is.
-pub async fn focus(document: &Document, locator: &Locator, deadline: Instant) -> Result<Value> {
+/// Gives the focus to the element that `locator` means, waiting for it until `by`; says what it is.
+pub async fn focus(
+    document: &Document,
+    locator: &Locator,
+    by: Instant,
+    deadline: Instant,
+) -> Result<Value> {
     let mut wanted = locator.args();
-    wanted.extend(args(json!({"budget_ms": budget_ms(deadline)})));
+    wanted.extend(args(json!({"budget_ms": budget_ms(by)})));
     let mut answer: Value = document.ask("focus", wanted, Again::No, deadline).await?;
     Ok(answer["target"].take())
 }
 
-/// Waits until the field can be written in, gives it the focus and selects what is to be replaced.
+/// Waits, until `by`, until the field can be written in, gives it the focus and selects what is to be replaced.
 pub async fn prepare(
     document: &Document,
     locator: &Locator,
     text: &str,
     append: bool,
+    by: Instant,
     deadline: Instant,
 ) -> Result<Field> {
     let mut wanted = locator.args();
     wanted.extend(args(json!({
         "text": text,
         "append": append,
-        "budget_ms": budget_ms(deadline),
+        "budget_ms": budget_ms(by),
     })));
     document
         .ask("prepareText", wanted, Again::No, deadline)

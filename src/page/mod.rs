@@ -7,6 +7,7 @@ pub mod address;
 pub mod click;
 mod delta;
 pub mod evaluate;
+pub mod files;
 pub mod fill;
 pub mod frames;
 mod gather;
@@ -14,6 +15,8 @@ pub mod input;
 pub mod keys;
 mod listeners;
 pub mod locate;
+pub mod owed;
+pub mod paper;
 mod parts;
 pub mod picture;
 pub mod point;
@@ -37,6 +40,9 @@ use crate::wire::Ref;
 pub const FEW: u32 = 16;
 /// What a script's own time limit is ahead of the call's deadline, so that its answer still arrives.
 const AHEAD: Duration = Duration::from_millis(20);
+/// How much later than the deadline an answer may come: what the page found in its way says more than
+/// `timeout`, and on a busy machine it is late.
+const LATE: Duration = Duration::from_millis(100);
 
 /// A frame as tools see it: where refs of its document are written `prefix` and a number.
 #[derive(Clone)]
@@ -195,8 +201,9 @@ impl Document {
             .tab
             .send_to(&place.cdp_session, &evaluate)
             .map_err(Gone::Other)?;
+        let late = deadline + LATE;
         let reply = async {
-            match pending.by(deadline).await {
+            match pending.by(late).await {
                 Ok(reply) => Ok(Ok(reply)),
                 Err(
                     CdpError::ContextGone
@@ -212,7 +219,7 @@ impl Document {
         };
         let reply = self
             .tab
-            .unless_dialog(reply, deadline)
+            .unless_dialog(reply, late)
             .await
             .map_err(Gone::Other)??;
         if let Some(thrown) = reply.exception_details {
@@ -246,7 +253,12 @@ impl Document {
         let reply = async {
             match pending.by(deadline).await {
                 Ok(reply) => Ok(Some(reply)),
-                Err(CdpError::ContextGone) => Ok(None),
+                Err(
+                    CdpError::ContextGone
+                    | CdpError::NoContext
+                    | CdpError::NoSession
+                    | CdpError::Detached,
+                ) => Ok(None),
                 Err(error) => Err(self.tab.error("the script", error)),
             }
         };

@@ -1,5 +1,8 @@
 //! Pictures of the page: which part of it, and how large it came out.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
@@ -8,16 +11,19 @@ use tokio::time::Instant;
 
 use super::input::Point;
 use super::locate::Locator;
+use super::owed::Owed;
 use super::{Again, Document, args, budget_ms, frames};
 use crate::browser::Tab;
-use crate::cdp::Json;
 use crate::cdp::page::{CaptureScreenshot, CaptureScreenshotFormat, GetLayoutMetrics, Viewport};
+use crate::cdp::{CdpError, Json};
 use crate::error::{Code, Result};
 
 /// The longest side of a picture, in pixels: what a GPU's textures can hold.
 const MAX_SIDE: f64 = 16_384.0;
 /// The same of WebP, which has 14 bits for it.
 const MAX_WEBP_SIDE: f64 = 16_383.0;
+/// How long the next document is waited for before the page is looked at again.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// How to take it.
 pub struct Shot {
@@ -101,35 +107,70 @@ pub async fn take(
     deadline: Instant,
 ) -> Result<Picture> {
     let tab = &document.tab;
-    let part = match (locator.is_empty(), shot.full_page) {
-        (false, _) => {
-            let mut wanted = locator.args();
-            wanted.extend(args(json!({"budget_ms": budget_ms(deadline)})));
-            let own: Bounds = document.ask("box", wanted, Again::No, deadline).await?;
-            let seen = frames::outward(document, own.corners(), deadline).await?;
-            Some(part(tab, Some(Bounds::around(&seen)), shot.format, deadline).await?)
+    loop {
+        let commits = tab.look(|s| s.commits);
+        let part = match (locator.is_empty(), shot.full_page) {
+            (false, _) => {
+                let mut wanted = locator.args();
+                wanted.extend(args(json!({"budget_ms": budget_ms(deadline)})));
+                let own: Bounds = document.ask("box", wanted, Again::No, deadline).await?;
+                let seen = frames::outward(document, own.corners(), deadline).await?;
+                Some(part(tab, Some(Bounds::around(&seen)), shot.format, deadline).await?)
+            }
+            (true, true) => Some(part(tab, None, shot.format, deadline).await?),
+            (true, false) => {
+                // Whether the page answers at all: see [`Owed`].
+                document.script("''", Again::Yes, deadline).await?;
+                None
+            }
+        };
+        if let Some(picture) = capture(tab, shot, part, deadline).await? {
+            return Ok(picture);
         }
-        (true, true) => Some(part(tab, None, shot.format, deadline).await?),
-        (true, false) => None,
-    };
+        if locator.r#ref.is_some() {
+            return Err(Code::StaleRef
+                .because("the page was left while its picture was taken")
+                .fact("why", "navigated")
+                .hint("read again"));
+        }
+        let next = deadline.min(Instant::now() + PATIENCE);
+        tab.until(next, |s| (s.commits != commits).then_some(()))
+            .await?;
+    }
+}
+
+/// `None` if the document was left meanwhile.
+async fn capture(
+    tab: &Arc<Tab>,
+    shot: &Shot,
+    part: Option<Part>,
+    deadline: Instant,
+) -> Result<Option<Picture>> {
     let (clip, beyond, cut_from) = match part {
         Some(part) => (Some(part.clip), part.beyond, part.cut_from),
         None => (None, false, None),
     };
-    let capture = CaptureScreenshot {
+    let command = CaptureScreenshot {
         format: Some(shot.format),
         quality: shot.quality,
         clip,
         capture_beyond_viewport: Some(beyond),
         ..Default::default()
     };
-    let pending = tab.send(&capture)?;
+    let pending = tab.send(&command)?;
+    let owed = Owed::by(tab);
     let reply = async {
-        let reply = pending.by(deadline).await;
-        reply.map_err(|e| tab.error("taking the picture", e))
+        match pending.by(deadline).await {
+            Ok(reply) => Ok(Some(reply.data)),
+            Err(CdpError::ContextGone | CdpError::NoContext) if Instant::now() < deadline => {
+                Ok(None)
+            }
+            Err(error) => Err(tab.error("taking the picture", error)),
+        }
     };
-    let data = tab.unless_dialog(reply, deadline).await?.data;
-    Ok(Picture { data, cut_from })
+    let data = tab.unless_dialog(reply, deadline).await?;
+    owed.settle();
+    Ok(data.map(|data| Picture { data, cut_from }))
 }
 
 /// The clip for a box of the viewport, or for the whole page, within what a picture can hold.
@@ -145,15 +186,17 @@ async fn part(
         reply.map_err(|e| tab.error("measuring the page", e))
     };
     let metrics = tab.unless_dialog(metrics, deadline).await?;
-    let view = &metrics.css_layout_viewport;
+    let (view, seen) = (&metrics.css_layout_viewport, &metrics.css_visual_viewport);
     let (width, height) = (view.client_width as f64, view.client_height as f64);
+    // How far the page is scrolled: the layout viewport tells it in whole pixels only.
+    let (x, y) = (seen.page_x - seen.offset_x, seen.page_y - seen.offset_y);
     // Whole pixels: half of one at an edge would be a seam of the page's background.
     let (left, top, right, bottom, beyond) = match bounds {
         Some(b) => (
-            (b.left + view.page_x as f64).floor(),
-            (b.top + view.page_y as f64).floor(),
-            (b.right + view.page_x as f64).ceil(),
-            (b.bottom + view.page_y as f64).ceil(),
+            (b.left + x).floor(),
+            (b.top + y).floor(),
+            (b.right + x).ceil(),
+            (b.bottom + y).ceil(),
             b.left < 0.0 || b.top < 0.0 || b.right > width || b.bottom > height,
         ),
         None => {

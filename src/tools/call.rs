@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use crate::browser::{Browser, Running, Session, Tab};
-use crate::error::{Code, Result};
+use crate::error::{Code, Error, Result};
 use crate::page::Document;
 use crate::page::locate::Locator;
 use crate::progress::Progress;
@@ -163,7 +163,7 @@ impl Call {
 
     async fn revived(&self, tab: Option<TabId>) -> Result<Arc<Tab>> {
         let session = self.session()?;
-        let tab = session.pick(tab)?;
+        let tab = session.pick(tab).map_err(|e| self.with_restart(e))?;
         self.use_tab(&tab);
         let running = self.running().await?;
         session
@@ -172,11 +172,25 @@ impl Call {
         Ok(tab)
     }
 
+    /// Says of a missing tab that it may be one of a daemon before this one.
+    fn with_restart(&self, error: Error) -> Error {
+        let earlier = self.session.as_ref().is_some_and(|s| s.is_unused());
+        match earlier && self.browser.is_successor() {
+            true => error
+                .fact("restarted", true)
+                .hint("the daemon was started again since; open the page anew"),
+            false => error,
+        }
+    }
+
     /// The document that a target is in, in a tab that can be used.
     pub async fn document(&self, target: &Locator) -> Result<Document> {
         let session = self.session()?;
         let tab = match target.r#ref {
-            Some(r) => Some(session.place_of(r, self.tab)?.0.id),
+            Some(r) => {
+                let place = session.place_of(r, self.tab);
+                Some(place.map_err(|e| self.with_restart(e))?.0.id)
+            }
             None => self.tab,
         };
         let tab = self.usable(tab).await?;

@@ -78,9 +78,9 @@ impl Tool for Press {
             }
             false => {
                 let held = Duration::from_millis(self.hold_ms) * self.count;
-                let by = call.deadline().checked_sub(held);
-                let by = by.unwrap_or(call.deadline());
-                Some(fill::focus(&document, &self.target, by).await?)
+                let deadline = call.deadline();
+                let by = deadline.checked_sub(held).unwrap_or(deadline);
+                Some(fill::focus(&document, &self.target, by, deadline).await?)
             }
         };
         let before = Before::new(&document);

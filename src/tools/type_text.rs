@@ -85,7 +85,8 @@ impl Tool for Type {
         let tab = &document.tab;
         let mut before = Before::new(&document);
         let by = deadline.checked_sub(self.typing()).unwrap_or(deadline);
-        let field = match fill::prepare(&document, &self.target, &text, self.append, by).await {
+        let preparing = fill::prepare(&document, &self.target, &text, self.append, by, deadline);
+        let field = match preparing.await {
             Ok(field) => field,
             // A date that was set has made the page ask something.
             Err(error) if error.code() == Code::DialogOpen => {

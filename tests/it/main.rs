@@ -4,11 +4,15 @@
 #![allow(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 #![allow(clippy::print_stdout, reason = "numbers, and why a test was skipped")]
 
+mod acting;
 mod cli;
 mod docs;
 mod evaluate;
 mod layers;
 mod life;
+mod pages;
 mod protocol;
+mod seeing;
 mod support;
 mod systemd;
+mod upload;
