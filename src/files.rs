@@ -184,7 +184,11 @@ pub fn name_for_download(suggested: &str) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let n = NEXT.fetch_add(1, Ordering::Relaxed);
     let pid = std::process::id();
-    let name = format!("download-{}-{pid}.{n}-{}", timestamp(), safe_name(suggested));
+    let name = format!(
+        "download-{}-{pid}.{n}-{}",
+        timestamp(),
+        safe_name(suggested)
+    );
     home::cache_dir().unwrap_or_default().join(name)
 }
 
@@ -214,13 +218,16 @@ pub fn keep_download(name: &str, path: &Path) -> Result<u64> {
 fn safe_name(suggested: &str) -> String {
     let last = suggested.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain = |c: &char| {
-        let misleads = c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+        let misleads = c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
         !misleads
     };
     let name: String = last.chars().filter(plain).collect();
     let name = name.trim().trim_start_matches('.');
     let (stem, extension) = match name.rsplit_once('.') {
-        Some((stem, extension)) if extension.chars().count() <= 16 => (stem, format!(".{extension}")),
+        Some((stem, extension)) if extension.chars().count() <= 16 => {
+            (stem, format!(".{extension}"))
+        }
         _ => (name, String::new()),
     };
     // A name may have 255 bytes, ours before it too.

@@ -12,8 +12,8 @@ use tokio::time::Instant;
 
 use super::{Browser, Running, Tab};
 use crate::cdp::browser::{
-    DownloadProgressEvent, DownloadProgressEventState, DownloadWillBeginEvent,
-    SetDownloadBehavior, SetDownloadBehaviorBehavior,
+    DownloadProgressEvent, DownloadProgressEventState, DownloadWillBeginEvent, SetDownloadBehavior,
+    SetDownloadBehaviorBehavior,
 };
 use crate::cdp::{BrowserContextId, FrameId};
 use crate::files;

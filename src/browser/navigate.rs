@@ -164,7 +164,10 @@ impl Tab {
         let download = self.look(|s| s.downloads_since(mark.downloads).last().cloned());
         match download {
             Some(download) if download.stage == Stage::Failed => Err(Code::NavFailed
-                .because(format!("the download of {} failed", quoted(&download.url, 80)))
+                .because(format!(
+                    "the download of {} failed",
+                    quoted(&download.url, 80)
+                ))
                 .fact("net_error", "net::ERR_ABORTED")),
             Some(_) => Ok(Arrival {
                 download,

@@ -3,6 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -34,6 +35,8 @@ pub struct Tab {
     state: watch::Sender<TabState>,
     snapshots: AtomicU32,
     notes: Mutex<HashSet<String>>,
+    watched: Mutex<Option<(String, Instant)>>,
+    opened_by_page: AtomicBool,
     /// The last snapshots and the frames each was made of.
     views: Mutex<VecDeque<(String, Vec<FrameId>)>>,
     listening: Mutex<Listening>,
@@ -71,6 +74,7 @@ impl Tab {
             snapshots: AtomicU32::new(0),
             notes: Mutex::default(),
             opened_by_page: AtomicBool::new(false),
+            watched: Mutex::default(),
             views: Mutex::default(),
             listening: Mutex::default(),
         }
@@ -114,6 +118,21 @@ impl Tab {
     /// A name for the next snapshot of this tab: `s1`, `s2`, …
     pub fn next_snapshot(&self) -> String {
         format!("s{}", self.snapshots.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Notes that the document of that execution context goes on watching for the next action's
+    /// effects; `None`, that it may not.
+    pub fn set_watched(&self, context: Option<&str>) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        *watched = context.map(|context| (context.to_owned(), Instant::now()));
+    }
+
+    /// Whether it has gone on so since less than `within` ago.
+    pub fn is_watched(&self, context: &str, within: Duration) -> bool {
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched
+            .as_ref()
+            .is_some_and(|(of, since)| of == context && since.elapsed() < within)
     }
 
     /// Keeps the name of a snapshot and the frames it was made of.
@@ -214,6 +233,11 @@ impl Tab {
         self.state.send_if_modified(change);
     }
 
+    /// Forgets an earlier drag.
+    pub fn forget_drag(&self) {
+        self.change_if(|s| s.drag.take().is_some());
+    }
+
     /// The dialogs that closed by themselves since the last reply about this tab.
     pub fn take_closed_dialogs(&self) -> Vec<Dialog> {
         let mut taken = Vec::new();
@@ -222,14 +246,6 @@ impl Tab {
             false
         });
         taken
-    }
-
-    /// Forgets what was dragged.
-    pub fn end_drag(&self) {
-        self.change_if(|s| {
-            s.drag = None;
-            false
-        });
     }
 
     pub(super) fn go_live(&self, running: &Arc<Running>, to: &TargetId, s: &SessionId, url: &str) {

@@ -72,6 +72,8 @@ pub struct Told {
     pub value: Option<String>,
     /// Whether the element is on.
     pub checked: Option<Value>,
+    /// Nothing was watching.
+    pub lost: bool,
 }
 
 /// The part of a reply that says what an action did.
@@ -167,14 +169,15 @@ impl Before {
         self.finish(call, acting, told, settled).await
     }
 
-    /// As [`Before::after`], once the page has told (with `keep`) how it is right after the action:
+    /// As [`Before::after`], once the page has told (with `keep` and `again`) how it is right after the action:
     /// if that did nothing yet, nothing is waited for.
     pub async fn after_told(self, call: &Progress, acting: &Acting, told: Told) -> Result<Done> {
         if told.changed || self.has_effect() {
             return self.after(call, acting).await;
         }
-        if let Some(Ok(pending)) = self.document.send_script("tabd.release()".to_owned()) {
-            pending.forget();
+        // The page goes on watching: scripts mostly come one after another.
+        if let Some(place) = self.document.tab.place_now(&self.document.frame, false) {
+            self.document.tab.set_watched(Some(&place.context));
         }
         self.finish(call, acting, told, true).await
     }

@@ -170,6 +170,7 @@ impl Document {
         expression: String,
     ) -> Option<Result<Pending<runtime::Evaluate>>> {
         let place = self.tab.place_now(&self.frame, false)?;
+        self.tab.set_watched(None);
         let evaluate = runtime::Evaluate {
             expression,
             unique_context_id: Some(place.context),
@@ -187,6 +188,8 @@ impl Document {
         expression: &str,
         deadline: Instant,
     ) -> Result<String, Gone> {
+        // It may begin or end an action.
+        self.tab.set_watched(None);
         let left = deadline.saturating_duration_since(Instant::now());
         let limit = left.saturating_sub(AHEAD).max(Duration::from_millis(1));
         let evaluate = runtime::Evaluate {

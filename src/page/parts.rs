@@ -215,18 +215,21 @@ async fn ask(
     let numbers = document.browser.numbers();
     let lease = numbers.lease(document.number, refs);
     page_args.insert("prefix".to_owned(), document.prefix().into());
-    page_args.insert("next".to_owned(), lease.range.start.into());
     page_args.insert("end".to_owned(), lease.range.end.into());
-    let call = format!("tabd.{function}({})", Value::Object(page_args));
-    let mut answer = document.script(&call, again, deadline).await?;
-    if frames::adopt_closed_roots(document, &answer, deadline).await {
-        answer = document.script(&call, again, deadline).await?;
-    }
+    let mut next = lease.range.start;
+    let answer = loop {
+        page_args.insert("next".to_owned(), next.into());
+        let call = format!("tabd.{function}({})", Value::Object(page_args.clone()));
+        let answer = document.script(&call, again, deadline).await?;
+        next = super::next_of(&answer).unwrap_or(next);
+        // Roots may stand in roots: each look names new ones only, so that this ends.
+        if !frames::adopt_closed_roots(document, &answer, deadline).await {
+            break answer;
+        }
+    };
     if let Some(error) = super::failure(&answer) {
         return Err(document.place_error(error));
     }
-    if let Some(next) = super::next_of(&answer) {
-        numbers.give_back(&lease, next);
-    }
+    numbers.give_back(&lease, next);
     Part::parse(document.clone(), answer)
 }
