@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::cdp::dom::BackendNodeId;
-use crate::cdp::{Event, FrameId, LoaderId, RequestId, SessionId, network, page};
+use crate::cdp::{Event, FrameId, LoaderId, RequestId, SessionId, input, network, page};
 
 /// HTTP statuses of main documents that are remembered, newest last.
 const STATUSES_KEPT: usize = 8;
@@ -138,10 +138,10 @@ pub struct TabState {
     pub pending: Option<LoaderId>,
     /// Downloads so far.
     pub downloads: u64,
-    /// What the page lets be dragged, once a drag has begun.
-    pub drag: Option<crate::cdp::input::DragData>,
     /// File choosers that the page opened.
     pub choosers: Vec<Chooser>,
+    /// What the page has begun to drag, while drags are intercepted.
+    pub drag: Option<input::DragData>,
     statuses: VecDeque<(LoaderId, i64)>,
 }
 

@@ -222,11 +222,6 @@ impl Tab {
         self.state.send_if_modified(change);
     }
 
-    /// Forgets an earlier drag.
-    pub fn forget_drag(&self) {
-        self.change_if(|s| s.drag.take().is_some());
-    }
-
     /// The dialogs that closed by themselves since the last reply about this tab.
     pub fn take_closed_dialogs(&self) -> Vec<Dialog> {
         let mut taken = Vec::new();
@@ -235,6 +230,14 @@ impl Tab {
             false
         });
         taken
+    }
+
+    /// Forgets what was dragged.
+    pub fn end_drag(&self) {
+        self.change_if(|s| {
+            s.drag = None;
+            false
+        });
     }
 
     pub(super) fn go_live(&self, running: &Arc<Running>, to: &TargetId, s: &SessionId, url: &str) {

@@ -86,6 +86,13 @@ impl<C: Command> Sent<C> {
         Ok(Sent(vec![tab.send(command)?]))
     }
 
+    /// Lets it go its way.
+    pub fn forget(self) {
+        for pending in self.0 {
+            pending.forget();
+        }
+    }
+
     /// Waits until the browser has handed all of it to the page.
     pub async fn done(self, tab: &Tab, deadline: Instant) -> Result<()> {
         for pending in self.0 {
@@ -106,6 +113,41 @@ pub fn move_to(tab: &Tab, at: Point, modifiers: i64) -> Result<Sent<input::Dispa
         x: at.x,
         y: at.y,
         modifiers: Some(modifiers),
+        ..Default::default()
+    };
+    Ok(Sent(vec![tab.send(&event)?]))
+}
+
+/// Moves the pointer with `button` down.
+pub fn drag_to(tab: &Tab, at: Point, button: Button) -> Result<Sent<input::DispatchMouseEvent>> {
+    let event = input::DispatchMouseEvent {
+        r#type: input::DispatchMouseEventType::MouseMoved,
+        x: at.x,
+        y: at.y,
+        button: Some(button.word()),
+        buttons: Some(button.held()),
+        ..Default::default()
+    };
+    Ok(Sent(vec![tab.send(&event)?]))
+}
+
+/// Presses a button or lets it go.
+pub fn button(
+    tab: &Tab,
+    at: Point,
+    button: Button,
+    down: bool,
+) -> Result<Sent<input::DispatchMouseEvent>> {
+    let event = input::DispatchMouseEvent {
+        r#type: match down {
+            true => input::DispatchMouseEventType::MousePressed,
+            false => input::DispatchMouseEventType::MouseReleased,
+        },
+        x: at.x,
+        y: at.y,
+        button: Some(button.word()),
+        buttons: Some(if down { button.held() } else { 0 }),
+        click_count: Some(1),
         ..Default::default()
     };
     Ok(Sent(vec![tab.send(&event)?]))

@@ -55,6 +55,30 @@ pub async fn aim(
     modifiers: i64,
     deadline: Instant,
 ) -> Result<Aimed> {
+    loop {
+        let aimed = aim_once(
+            document, locator, position, force, hover, modifiers, deadline,
+        )
+        .await;
+        match aimed {
+            // It left the viewport when pointed at: brought back into view once more.
+            Err(error) if error.code() == Code::NotVisible && budget_ms(deadline) > 0 => {
+                tokio::time::sleep(LOOK_AGAIN.min(deadline - Instant::now())).await;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+async fn aim_once(
+    document: &Document,
+    locator: &Locator,
+    position: Option<Point>,
+    force: bool,
+    hover: bool,
+    modifiers: i64,
+    deadline: Instant,
+) -> Result<Aimed> {
     let mut wanted = locator.args();
     let position = position.map(|p| json!({"x": p.x, "y": p.y}));
     wanted.extend(args(json!({
@@ -75,7 +99,7 @@ pub async fn aim(
             on_top(&route, deadline).await?;
         }
         let moved = input::move_to(&document.tab, at, modifiers)?;
-        let wanted = args(json!({"position": position}));
+        let wanted = args(json!({"position": position, "budget_ms": budget_ms(deadline)}));
         moved.done(&document.tab, deadline).await?;
         if force {
             return Ok(Aimed {
