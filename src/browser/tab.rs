@@ -32,6 +32,8 @@ pub struct Tab {
     /// Whether it is its session's first: its main frame's refs have no frame number.
     pub is_first: bool,
     live: Mutex<Option<Live>>,
+    /// Where it was when its page died with a browser, until it is there again.
+    lost: Mutex<Option<Lost>>,
     state: watch::Sender<TabState>,
     snapshots: AtomicU32,
     notes: Mutex<HashSet<String>>,
@@ -39,6 +41,13 @@ pub struct Tab {
     /// The last snapshots and the frames each was made of.
     views: Mutex<VecDeque<(String, Vec<FrameId>)>>,
     listening: Mutex<Listening>,
+}
+
+/// What a page that died with its browser was.
+#[derive(Clone)]
+struct Lost {
+    url: String,
+    title: String,
 }
 
 #[derive(Clone)]
@@ -69,6 +78,7 @@ impl Tab {
             session,
             is_first,
             live: Mutex::new(None),
+            lost: Mutex::new(None),
             state: watch::Sender::new(TabState::default()),
             snapshots: AtomicU32::new(0),
             notes: Mutex::default(),
@@ -82,6 +92,10 @@ impl Tab {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn lost(&self) -> MutexGuard<'_, Option<Lost>> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     // What is known.
 
     /// Looks at the state. The closure must not wait or send.
@@ -89,14 +103,20 @@ impl Tab {
         at(&self.state.borrow())
     }
 
-    /// The main document's URL.
+    /// The main document's URL; of a tab that has to be opened again, the last one.
     pub fn url(&self) -> String {
-        self.look(|s| s.url().to_owned())
+        match &*self.lost() {
+            Some(lost) => lost.url.clone(),
+            None => self.look(|s| s.url().to_owned()),
+        }
     }
 
     /// The last title the browser told.
     pub fn title(&self) -> String {
-        self.look(|s| s.title.clone())
+        match &*self.lost() {
+            Some(lost) => lost.title.clone(),
+            None => self.look(|s| s.title.clone()),
+        }
     }
 
     /// Whether its renderer died.
@@ -255,15 +275,24 @@ impl Tab {
         });
     }
 
-    /// Its page died with the browser.
+    /// Its page died with the browser. One that was not there again yet stays where it was before.
     pub(super) fn lose(&self) {
+        let (url, title) = self.look(|s| (s.url().to_owned(), s.title.clone()));
+        self.lost().get_or_insert(Lost { url, title });
         *self.live() = None;
         self.state.send_modify(|s| {
-            let (url, title) = (s.url().to_owned(), std::mem::take(&mut s.title));
-            let main = s.main.clone();
-            *s = TabState::new(main, SessionId::default(), url);
-            s.title = title;
+            *s = TabState::new(s.main.clone(), SessionId::default(), s.url().to_owned());
         });
+    }
+
+    /// Where it still has to be brought back to.
+    pub(super) fn to_return_to(&self) -> Option<String> {
+        self.lost().as_ref().map(|lost| lost.url.clone())
+    }
+
+    /// It is where it was, or goes elsewhere.
+    pub(super) fn has_returned(&self) {
+        *self.lost() = None;
     }
 
     /// Marks it closed; false if it was.
