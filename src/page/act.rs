@@ -22,6 +22,8 @@ const REQUESTS: Duration = Duration::from_secs(2);
 const DOWNLOAD: Duration = Duration::from_millis(150);
 /// What naming an element may take once the action is over.
 const LAST_LOOK: Duration = Duration::from_millis(500);
+/// The longest that windows which an action asked for are waited for.
+const WINDOWS: Duration = Duration::from_secs(1);
 /// The longest that a changing document is waited for.
 const QUIET_MS: u64 = 500;
 
@@ -102,6 +104,7 @@ pub struct Before {
     dialogs: u64,
     choosers: usize,
     downloads: u64,
+    windows: (u64, u64),
 }
 
 #[allow(
@@ -133,6 +136,7 @@ impl Before {
             dialogs: s.dialogs_seen,
             choosers: s.choosers.len(),
             downloads: s.downloads_seen,
+            windows: (s.windows_asked, s.windows_come),
         })
     }
 
@@ -196,6 +200,7 @@ impl Before {
                     || s.dialogs_seen != self.dialogs
                     || s.choosers.len() != self.choosers
                     || s.downloads_seen != self.downloads
+                    || s.windows_asked != self.windows.0
                     || s.closed
                     || s.crashed
             })
@@ -215,6 +220,7 @@ impl Before {
                 .fact("acted", call.acted().word())
                 .hint("reload the tab or open a page"));
         }
+        self.windows_come(call).await;
         let mut effect = self.effect(&told, settled);
         if let Some(chooser) = tab.look(|s| s.choosers.get(self.choosers).cloned()) {
             effect.insert("chooser".into(), self.chooser(&chooser).await);
@@ -237,6 +243,19 @@ impl Before {
             snapshot,
             told,
         })
+    }
+
+    /// Waits for the windows that the action asked for: they come from another process than the word
+    /// of them.
+    async fn windows_come(&self, call: &Progress) {
+        let tab = &self.document.tab;
+        let come = |s: &TabState| {
+            let asked = s.windows_asked - self.windows.0;
+            (s.windows_come >= self.windows.1 + asked).then_some(())
+        };
+        let until = call.deadline().min(Instant::now() + WINDOWS);
+        // A tab that closed meanwhile tells by itself.
+        let _ = tab.until(until, come).await;
     }
 
     async fn settle(&self, call: &Progress) -> (Told, bool) {

@@ -230,7 +230,7 @@ struct Hold<'a> {
 
 impl<'a> Hold<'a> {
     fn press(tab: &'a Tab, at: Point) -> Result<Hold<'a>> {
-        tab.forget_drag();
+        tab.end_drag();
         tab.send(&SetInterceptDrags { enabled: true })?.forget();
         let hold = Hold {
             tab,
@@ -238,7 +238,7 @@ impl<'a> Hold<'a> {
             down: true,
             data: None,
         };
-        input::hold_button(tab, at, Button::Left)?.forget();
+        input::button(tab, at, Button::Left, true)?.forget();
         Ok(hold)
     }
 
@@ -251,7 +251,7 @@ impl<'a> Hold<'a> {
                 self.send(&over, deadline).await
             }
             None => {
-                let moved = input::move_held(self.tab, to, Button::Left)?;
+                let moved = input::drag_to(self.tab, to, Button::Left)?;
                 moved.done(self.tab, deadline).await
             }
         }
@@ -290,7 +290,7 @@ impl<'a> Hold<'a> {
             }
             None => {
                 self.down = false;
-                let up = input::release(self.tab, at, Button::Left)?;
+                let up = input::button(self.tab, at, Button::Left, false)?;
                 up.done(self.tab, deadline).await
             }
         }
@@ -306,14 +306,14 @@ impl Drop for Hold<'_> {
                 pending.forget();
             }
         } else if self.down
-            && let Ok(up) = input::release(self.tab, self.at, Button::Left)
+            && let Ok(up) = input::button(self.tab, self.at, Button::Left, false)
         {
             up.forget();
         }
         if let Ok(pending) = self.tab.send(&SetInterceptDrags { enabled: false }) {
             pending.forget();
         }
-        self.tab.forget_drag();
+        self.tab.end_drag();
     }
 }
 

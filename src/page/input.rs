@@ -118,6 +118,41 @@ pub fn move_to(tab: &Tab, at: Point, modifiers: i64) -> Result<Sent<input::Dispa
     Ok(Sent(vec![tab.send(&event)?]))
 }
 
+/// Moves the pointer with `button` down.
+pub fn drag_to(tab: &Tab, at: Point, button: Button) -> Result<Sent<input::DispatchMouseEvent>> {
+    let event = input::DispatchMouseEvent {
+        r#type: input::DispatchMouseEventType::MouseMoved,
+        x: at.x,
+        y: at.y,
+        button: Some(button.word()),
+        buttons: Some(button.held()),
+        ..Default::default()
+    };
+    Ok(Sent(vec![tab.send(&event)?]))
+}
+
+/// Presses a button or lets it go.
+pub fn button(
+    tab: &Tab,
+    at: Point,
+    button: Button,
+    down: bool,
+) -> Result<Sent<input::DispatchMouseEvent>> {
+    let event = input::DispatchMouseEvent {
+        r#type: match down {
+            true => input::DispatchMouseEventType::MousePressed,
+            false => input::DispatchMouseEventType::MouseReleased,
+        },
+        x: at.x,
+        y: at.y,
+        button: Some(button.word()),
+        buttons: Some(if down { button.held() } else { 0 }),
+        click_count: Some(1),
+        ..Default::default()
+    };
+    Ok(Sent(vec![tab.send(&event)?]))
+}
+
 /// Presses and releases `button` `count` times at one point.
 pub fn press(
     tab: &Tab,

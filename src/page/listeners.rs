@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::frames::{group, release};
 use super::{Document, frames};
 use crate::browser::Place;
-use crate::cdp::{Json, Pending, dom, dom_debugger, page, runtime};
+use crate::cdp::{Json, Pending, dom, dom_debugger, runtime};
 
 /// Listeners of these make an element clickable; the page script has the same list.
 const EVENTS: [&str; 8] = [
@@ -25,8 +25,6 @@ const EVENTS: [&str; 8] = [
     "touchstart",
     "touchend",
 ];
-/// The world that listeners are asked for in. Nothing runs there.
-const WORLD: &str = "tabd listeners";
 /// Elements brought in at once; the clock is looked at in between.
 const BATCH: usize = 500;
 /// How long elements are brought in at most; the rest follows at the next look.
@@ -63,15 +61,12 @@ type Asked<'a> = (&'a Document, Place, Vec<dom_debugger::EventListener>);
 
 /// The listeners of each document and of what is in it.
 async fn ask(documents: &[Document], deadline: Instant) -> Option<Vec<Asked<'_>>> {
-    let placed = |d: &'_ Document| d.tab.place_now(&d.frame, false);
-    let places: Vec<_> = documents
-        .iter()
-        .filter_map(|d| Some((d, placed(d)?)))
-        .collect();
-    begin(&places, deadline).await?;
     let mut pending = Vec::new();
-    for (document, place) in places {
-        let Some(object_id) = document.tab.listening().document(&place.context) else {
+    for document in documents {
+        let Some(place) = document.tab.place_now(&document.frame, false) else {
+            continue;
+        };
+        let Some(object_id) = object(document, &place, deadline).await else {
             continue;
         };
         let ask = dom_debugger::GetEventListeners {
@@ -92,58 +87,34 @@ async fn ask(documents: &[Document], deadline: Instant) -> Option<Vec<Asked<'_>>
     Some(asked)
 }
 
-/// Gets each document that is new as an object, once, in a world of its own: Chromium 156 gives an
-/// element that no script of the asking world has touched a wrapper of another frame's, on which
-/// `Node.prototype`'s getters throw. Of no object group: then listeners come without their handlers.
-async fn begin(places: &[(&Document, Place)], deadline: Instant) -> Option<()> {
-    let mut making = Vec::new();
-    for (document, place) in places {
-        if document.tab.listening().document(&place.context).is_some() {
-            continue;
-        }
-        let create = page::CreateIsolatedWorld {
-            frame_id: document.frame.clone(),
-            world_name: Some(WORLD.to_owned()),
-            ..Default::default()
-        };
-        let sent = document.tab.send_to(&place.cdp_session, &create).ok()?;
-        making.push((document, place, sent));
+/// The document as an object, asked for once. It is of no object group: then listeners come without
+/// their handlers. It is the page's own object: asked by one of an isolated world, Chromium (156)
+/// corrupts the renderer's heap, which then dies in one of its next collections.
+async fn object(
+    document: &Document,
+    place: &Place,
+    deadline: Instant,
+) -> Option<runtime::RemoteObjectId> {
+    if let Some(known) = document.tab.listening().document(&place.context) {
+        return Some(known);
     }
-    if making.is_empty() {
-        return Some(());
-    }
-    let mut asking = Vec::new();
-    for (document, place, made) in making {
-        let Ok(made) = made.by(deadline).await else {
-            continue;
-        };
-        let evaluate = runtime::Evaluate {
-            expression: "document".to_owned(),
-            context_id: Some(made.execution_context_id),
-            silent: Some(true),
-            ..Default::default()
-        };
-        let sent = document.tab.send_to(&place.cdp_session, &evaluate).ok()?;
-        asking.push((document, place, sent));
-    }
-    for (document, place, sent) in asking {
-        let Some(object) = sent
-            .by(deadline)
-            .await
-            .ok()
-            .and_then(|r| r.result.object_id)
-        else {
-            continue;
-        };
-        let live = document.tab.look(|s| {
-            let worlds = s.frames.values().filter_map(|f| f.world.clone());
-            worlds.collect::<HashSet<String>>()
-        });
-        let mut listening = document.tab.listening();
-        listening.retain(|context| live.contains(context));
-        listening.begin(&place.context, object);
-    }
-    Some(())
+    let page = document.tab.place_now(&document.frame, true)?;
+    let evaluate = runtime::Evaluate {
+        expression: "document".to_owned(),
+        unique_context_id: Some(page.context),
+        silent: Some(true),
+        ..Default::default()
+    };
+    let sent = document.tab.send_to(&place.cdp_session, &evaluate).ok()?;
+    let object = sent.by(deadline).await.ok()?.result.object_id?;
+    let live = document.tab.look(|s| {
+        let worlds = s.frames.values().filter_map(|f| f.world.clone());
+        worlds.collect::<HashSet<String>>()
+    });
+    let mut listening = document.tab.listening();
+    listening.retain(|context| live.contains(context));
+    listening.begin(&place.context, object.clone());
+    Some(object)
 }
 
 /// Tells a document's script what changed among the nodes that listen in it.
