@@ -284,6 +284,7 @@ table! {
     press::Press,
     select::Select,
     check_box::Check,
+    drag::Drag,
     scroll::Scroll,
     upload::Upload,
     evaluate::Evaluate,
