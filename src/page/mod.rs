@@ -12,6 +12,7 @@ pub mod frames;
 pub mod input;
 pub mod keys;
 pub mod locate;
+pub mod marks;
 pub mod owed;
 pub mod paper;
 pub mod picture;
