@@ -44,6 +44,8 @@ const START: Duration = Duration::from_secs(30);
 /// So many deaths within [`DEATHS_WITHIN`] and the browser stays down until somebody insists.
 const DEATHS: usize = 3;
 const DEATHS_WITHIN: Duration = Duration::from_secs(60);
+/// How long the browser may take to tell its tabs' titles before the last ones known must do.
+const TITLES_WITHIN: Duration = Duration::from_millis(300);
 /// How long a closing browser may take before it is killed.
 const STOP_GRACE: Duration = Duration::from_millis(1500);
 
@@ -247,6 +249,31 @@ impl Browser {
     /// Whether a ref of that number was given out before the present browser started.
     pub fn is_from_before(&self, number: u32) -> bool {
         number < self.inner().refs_before
+    }
+
+    /// Asks the browser for the titles of all tabs. It knows them without asking the pages, but does
+    /// not tell of each change.
+    pub async fn refresh_titles(&self) {
+        let Some(running) = self.alive() else {
+            return;
+        };
+        let ask = crate::cdp::target::GetTargets {
+            filter: Some(events::only_pages()),
+        };
+        let by = Instant::now() + TITLES_WITHIN;
+        let Ok(reply) = running.connection.call(None, &ask, by).await else {
+            return;
+        };
+        for info in reply.target_infos {
+            let tab = self.inner().by_target.get(&info.target_id).cloned();
+            if let Some(tab) = tab {
+                tab.change_if(|s| {
+                    let other = s.title != info.title;
+                    s.title = info.title;
+                    other
+                });
+            }
+        }
     }
 
     /// For `info`: what runs, as a JSON object.

@@ -30,6 +30,6 @@ impl Tool for TabClose {
         call.set_acted(Acted::Unknown);
         call.browser.close_tab(&tab, call.deadline()).await;
         call.set_acted(Acted::Yes);
-        Ok(Listed::of(call))
+        Ok(Listed::of(call).await)
     }
 }

@@ -45,6 +45,6 @@ impl Tool for TabNew {
         if let Some(address) = address {
             tab.open(&address.url, Until::Load, call.deadline()).await?;
         }
-        Ok(Listed::of(call))
+        Ok(Listed::of(call).await)
     }
 }

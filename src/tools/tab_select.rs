@@ -27,6 +27,6 @@ impl Tool for TabSelect {
         let session = call.session()?;
         session.select(self.tab)?;
         call.use_tab(&session.pick(Some(self.tab))?);
-        Ok(Listed::of(call))
+        Ok(Listed::of(call).await)
     }
 }

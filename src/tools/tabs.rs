@@ -19,7 +19,8 @@ pub struct Listed {
 
 impl Listed {
     /// The tabs of the call's session, none if it does not exist.
-    pub fn of(call: &Call) -> Listed {
+    pub async fn of(call: &Call) -> Listed {
+        call.browser.refresh_titles().await;
         let list = call.session.as_ref().map(|s| s.list());
         Listed {
             tabs: list.unwrap_or_default(),
@@ -34,6 +35,6 @@ impl Tool for Tabs {
     type Output = Listed;
 
     async fn run(self, call: &Call) -> Result<Listed> {
-        Ok(Listed::of(call))
+        Ok(Listed::of(call).await)
     }
 }

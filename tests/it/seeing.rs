@@ -354,6 +354,8 @@ fn a_page_that_is_held_or_stuck_is_told_and_can_be_left() {
         "<button onclick='setTimeout(() => { for (;;); })'>spin</button>",
     ));
     s.ok("click", json!({"selector": "button", "settle": false}));
+    // Until the page is stuck for sure: one that gets stuck while it owes a picture is roused.
+    s.fails("wait", json!({"text": "never"}), 1_000, "timeout");
     for (tool, args) in [
         ("screenshot", json!({})),
         ("screenshot", json!({"full_page": true})),
