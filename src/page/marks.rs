@@ -110,10 +110,20 @@ async fn in_document(document: &Document, in_view: bool, deadline: Instant) -> R
         "max": MAX,
         "budget_ms": budget_ms(deadline) / 2,
     }));
-    let answer = document.call("marks", wanted, MAX, Again::No, deadline).await?;
+    let answer = document
+        .call("marks", wanted, MAX, Again::No, deadline)
+        .await?;
     let found: Found = serde_json::from_str(&answer)
         .map_err(|e| Code::Internal.because(format!("tabd.marks answered nonsense: {e}")))?;
-    let bounds = found.marks.iter().map(|&(_, left, top, right, bottom)| Bounds { left, top, right, bottom });
+    let bounds = found
+        .marks
+        .iter()
+        .map(|&(_, left, top, right, bottom)| Bounds {
+            left,
+            top,
+            right,
+            bottom,
+        });
     let corners: Vec<Point> = bounds.flat_map(Bounds::corners).collect();
     let seen = frames::project(document, corners, deadline).await?;
     let prefix = document.prefix();
@@ -145,7 +155,15 @@ pub async fn draw(
     }
     let boxes: Vec<_> = marks
         .iter()
-        .map(|m| (&m.r#ref, m.bounds.left, m.bounds.top, m.bounds.right, m.bounds.bottom))
+        .map(|m| {
+            (
+                &m.r#ref,
+                m.bounds.left,
+                m.bounds.top,
+                m.bounds.right,
+                m.bounds.bottom,
+            )
+        })
         .collect();
     let wanted = args(json!({
         "image": picture.text().trim_matches('"'),

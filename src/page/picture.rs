@@ -98,7 +98,8 @@ pub async fn take(
         };
         let boxes = match shot.annotate {
             true => {
-                let main = Document::new(&document.browser, &document.session, tab, tab.main_frame());
+                let main =
+                    Document::new(&document.browser, &document.session, tab, tab.main_frame());
                 let boxes = marks(&main, shot.full_page, deadline).await?;
                 Some((main, boxes))
             }

@@ -15,7 +15,10 @@ use crate::page::picture::{Shot, decode, take};
 /// A picture's format.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the words say it; docs here would split the schema's enum")]
+#[allow(
+    missing_docs,
+    reason = "the words say it; docs here would split the schema's enum"
+)]
 pub enum Format {
     #[default]
     Png,
@@ -95,7 +98,12 @@ impl Tool for Screenshot {
             Format::Jpeg => (CaptureScreenshotFormat::Jpeg, "jpg"),
             Format::Webp => (CaptureScreenshotFormat::Webp, "webp"),
         };
-        let place = Place::of(self.path.as_deref(), self.overwrite, "screenshot", extension)?;
+        let place = Place::of(
+            self.path.as_deref(),
+            self.overwrite,
+            "screenshot",
+            extension,
+        )?;
         place.check()?;
         let document = call.document(&self.target).await?;
         let shot = Shot {

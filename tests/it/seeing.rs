@@ -208,9 +208,17 @@ fn boxes_with_refs_are_drawn_on_the_picture_and_not_in_the_page() {
     );
     let markup = s.ok("html", json!({}));
     let seen = s.ok("screenshot", json!({"annotate": true, "inline": true}));
-    let boxes: Vec<_> = seen["marks"].as_array().unwrap().iter().map(|m| m["box"].clone()).collect();
+    let boxes: Vec<_> = seen["marks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| m["box"].clone())
+        .collect();
     let at = |x, y, width, height| json!({"x": x, "y": y, "width": width, "height": height});
-    assert_eq!(boxes, [at(100.0, 100.0, 80.0, 40.0), at(300.0, 200.0, 100.0, 40.0)]);
+    assert_eq!(
+        boxes,
+        [at(100.0, 100.0, 80.0, 40.0), at(300.0, 200.0, 100.0, 40.0)]
+    );
     assert_ne!(s.pixel(&seen, 140, 100), "255,255,255");
     assert_ne!(s.pixel(&seen, 180 - 1, 130), "255,255,255");
     // The label above the box, and nothing beside it.
@@ -218,14 +226,23 @@ fn boxes_with_refs_are_drawn_on_the_picture_and_not_in_the_page() {
     assert_eq!(s.pixel(&seen, 190, 90), "255,255,255");
     // They are refs as read has them.
     let r = seen["marks"][1]["ref"].clone();
-    assert_eq!(s.ok("html", json!({"root": r, "outer": false}))["html"], "two");
+    assert_eq!(
+        s.ok("html", json!({"root": r, "outer": false}))["html"],
+        "two"
+    );
     let button = s.ok("find", json!({"query": "one"}))["nodes"][0]["ref"].clone();
     assert_eq!(seen["marks"][0]["ref"], button);
 
-    let whole = s.ok("screenshot", json!({"annotate": true, "full_page": true, "format": "webp"}));
+    let whole = s.ok(
+        "screenshot",
+        json!({"annotate": true, "full_page": true, "format": "webp"}),
+    );
     assert_eq!(whole["marks"].as_array().unwrap().len(), 3);
     let part = s.ok("screenshot", json!({"annotate": true, "ref": button}));
-    assert_eq!((&part["width"], part["marks"].as_array().unwrap().len()), (&json!(80), 1));
+    assert_eq!(
+        (&part["width"], part["marks"].as_array().unwrap().len()),
+        (&json!(80), 1)
+    );
     assert!(s.ok("screenshot", json!({}))["marks"].is_null());
     assert_eq!(s.ok("html", json!({})), markup);
 }
