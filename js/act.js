@@ -31,6 +31,9 @@ class Act {
     /** What a press has met; null before one. @type {{hit: boolean, by: Element | null} | null} */
     this.press = null;
     this.clicked = false;
+    /** The start of an HTML drag. @type {DragEvent | null} */
+    this.dragStart = null;
+    this.dropped = false;
     /** @type {(() => void)[]} */
     this.undo = [];
   }
@@ -74,8 +77,23 @@ function startAct(el, point, guarded) {
   for (const name of STATE_EVENTS) addEventListener(name, changed, { capture: true, passive: true });
   act.undo.push(() => { for (const name of STATE_EVENTS) removeEventListener(name, changed, true); });
   if (point) guardPress(act, guarded);
-  const timer = setTimeout(endAct, ACT_LIFE_MS);
+  const look = () => {
+    const left = act.startedAt + ACT_LIFE_MS - performance.now();
+    if (left > 0) timer = setTimeout(look, left);
+    else endAct();
+  };
+  let timer = setTimeout(look, ACT_LIFE_MS);
+  if (point) noteDrags(act);
   act.undo.push(() => clearTimeout(timer), releasePulse);
+}
+
+/**
+ * Lets an action that nothing came of be the next one as well: a script after a script needs no word in between.
+ * @param {Act} act
+ */
+function standBy(act) {
+  act.startedAt = performance.now();
+  act.focus = focusedElement();
 }
 
 /** Ends the action under way, with all its listeners. */

@@ -2,11 +2,11 @@
 // After an action: wait until the document is quiet, and tell what the action did to it.
 
 /**
- * `tabd.settle({budget_ms, quiet_frames?, keep?, prefix,next,end})`: waits until nothing that the action set off has changed
+ * `tabd.settle({budget_ms, quiet_frames?, keep?, again?, prefix,next,end})`: waits until nothing that the action set off has changed
  * the document for `quiet_frames` (2) animation frames, at most `budget_ms` (500). What was already changing before the
  * action, and what only animates (style, class, SVG geometry), is not waited for. Then the watch ends and leaves nothing
  * behind, unless `keep`: call again when the requests that the action started have ended. With `budget_ms` 0 it only tells
- * and ends.
+ * and ends. With `again`, where nothing has changed, it goes on as the next action's watch, without a `watch` of its own.
  *
  * -> `{changed, quiet, ms, hit?, clicked?, by?, focus?, value?, checked?, gone?, next}`
  * - `changed`: mutations, values, checkedness; `quiet`: false where the budget ran out first; `ms` spent here.
@@ -14,7 +14,7 @@
  *   did. `hit:false` with `aim`'s guard: the page has not heard of the press; aim again. `by`: {ref,role,name} of what it met.
  * - `focus`: {ref,role,name} of what has the focus, only where that is not what had it before.
  * - `value`, `checked`: of the action's element, where it has one; `gone`: true where that is no longer in the page.
- * @param {{budget_ms?: number, quiet_frames?: number, keep?: boolean} & Lease} args
+ * @param {{budget_ms?: number, quiet_frames?: number, keep?: boolean, again?: boolean} & Lease} args
  * @returns {Promise<object>}
  */
 async function settle(args) {
@@ -30,14 +30,17 @@ async function settle(args) {
     busy = act.busy;
   }
   const result = effectOf(act, args);
-  if (!args.keep && pulse.act === act) endAct();
+  if (pulse.act === act) {
+    if (args.again && !result.changed) standBy(act);
+    else if (!args.keep) endAct();
+  }
   return { ...result, quiet: calm >= (args.quiet_frames ?? 2), ms: Math.round(performance.now() - began) };
 }
 
 /**
  * @param {Act} act
  * @param {Lease} lease
- * @returns {object}
+ * @returns {{changed: boolean} & Record<string, unknown>}
  */
 function effectOf(act, lease) {
   const focus = focusedElement();

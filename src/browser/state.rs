@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::cdp::dom::BackendNodeId;
-use crate::cdp::{Event, FrameId, LoaderId, RequestId, SessionId, network, page};
+use crate::cdp::{Event, FrameId, LoaderId, RequestId, SessionId, input, network, page};
 
 /// HTTP statuses of main documents that are remembered, newest last.
 const STATUSES_KEPT: usize = 8;
@@ -136,10 +136,16 @@ pub struct TabState {
     pub asked: u64,
     /// Such a navigation is under way: begun, and neither committed nor given up.
     pub pending: Option<LoaderId>,
+    /// Windows that its pages have asked for, so far: told well before they come.
+    pub windows_asked: u64,
+    /// Those that came.
+    pub windows_come: u64,
     /// Downloads so far.
     pub downloads: u64,
     /// File choosers that the page opened.
     pub choosers: Vec<Chooser>,
+    /// What the page has begun to drag, while drags are intercepted.
+    pub drag: Option<input::DragData>,
     statuses: VecDeque<(LoaderId, i64)>,
 }
 
@@ -207,6 +213,27 @@ impl TabState {
         let main = self.main.clone();
         self.frames
             .retain(|id, frame| *id == main || frame.cdp_session != *cdp_session);
+    }
+
+    /// The process of out-of-process frames died: their documents are gone, and all below them.
+    fn lose_frames(&mut self, cdp_session: &SessionId) {
+        if self
+            .dialog
+            .as_ref()
+            .is_some_and(|d| d.cdp_session == *cdp_session)
+        {
+            self.dialog = None;
+        }
+        let dead = |f: &Frame| f.cdp_session == *cdp_session;
+        let lost: Vec<_> = self
+            .frames
+            .iter()
+            .filter(|(_, f)| dead(f))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in lost {
+            self.remove_frame(&id);
+        }
     }
 
     /// Takes in one event of one of the tab's CDP sessions.
@@ -297,6 +324,7 @@ impl TabState {
                     return Change::DialogClosed(dialog);
                 }
             }
+            Event::PageWindowOpen(_) => self.windows_asked += 1,
             Event::PageFileChooserOpened(e) => {
                 if let Some(node) = e.backend_node_id {
                     self.choosers.push(Chooser {
@@ -306,7 +334,12 @@ impl TabState {
                     });
                 }
             }
+            Event::InputDragIntercepted(e) => self.drag = Some(e.data.clone()),
             Event::InspectorTargetCrashed(_) => {
+                if self.main_frame().is_some_and(|f| f.cdp_session != *cdp_session) {
+                    self.lose_frames(cdp_session);
+                    return Change::None;
+                }
                 self.crashed = true;
                 self.dialog = None;
                 self.pending = None;

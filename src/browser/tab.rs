@@ -1,13 +1,15 @@
 //! A tab: what is known of it, and the way to its page.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::listening::Listening;
 use super::running::lost;
 use super::state::{Change, Dialog, Frame, TabState};
 use super::{Browser, Running};
@@ -18,6 +20,8 @@ use crate::wire::TabId;
 
 /// Notes kept before all are forgotten: what they save is done once more.
 const NOTES_KEPT: usize = 4096;
+/// Snapshots that a difference can be told against; the page's script keeps as many.
+const VIEWS_KEPT: usize = 8;
 
 /// A tab. Outlives its page: after the browser's death it is opened again when first used.
 pub struct Tab {
@@ -28,9 +32,22 @@ pub struct Tab {
     /// Whether it is its session's first: its main frame's refs have no frame number.
     pub is_first: bool,
     live: Mutex<Option<Live>>,
+    /// Where it was when its page died with a browser, until it is there again.
+    lost: Mutex<Option<Lost>>,
     state: watch::Sender<TabState>,
     snapshots: AtomicU32,
     notes: Mutex<HashSet<String>>,
+    watched: Mutex<Option<(String, Instant)>>,
+    /// The last snapshots and the frames each was made of.
+    views: Mutex<VecDeque<(String, Vec<FrameId>)>>,
+    listening: Mutex<Listening>,
+}
+
+/// What a page that died with its browser was.
+#[derive(Clone)]
+struct Lost {
+    url: String,
+    title: String,
 }
 
 #[derive(Clone)]
@@ -61,14 +78,22 @@ impl Tab {
             session,
             is_first,
             live: Mutex::new(None),
+            lost: Mutex::new(None),
             state: watch::Sender::new(TabState::default()),
             snapshots: AtomicU32::new(0),
             notes: Mutex::default(),
+            watched: Mutex::default(),
+            views: Mutex::default(),
+            listening: Mutex::default(),
         }
     }
 
     fn live(&self) -> MutexGuard<'_, Option<Live>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lost(&self) -> MutexGuard<'_, Option<Lost>> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     // What is known.
@@ -78,14 +103,20 @@ impl Tab {
         at(&self.state.borrow())
     }
 
-    /// The main document's URL.
+    /// The main document's URL; of a tab that has to be opened again, the last one.
     pub fn url(&self) -> String {
-        self.look(|s| s.url().to_owned())
+        match &*self.lost() {
+            Some(lost) => lost.url.clone(),
+            None => self.look(|s| s.url().to_owned()),
+        }
     }
 
     /// The last title the browser told.
     pub fn title(&self) -> String {
-        self.look(|s| s.title.clone())
+        match &*self.lost() {
+            Some(lost) => lost.title.clone(),
+            None => self.look(|s| s.title.clone()),
+        }
     }
 
     /// Whether its renderer died.
@@ -96,6 +127,44 @@ impl Tab {
     /// A name for the next snapshot of this tab: `s1`, `s2`, …
     pub fn next_snapshot(&self) -> String {
         format!("s{}", self.snapshots.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Notes that the document of that execution context goes on watching for the next action's
+    /// effects; `None`, that it may not.
+    pub fn set_watched(&self, context: Option<&str>) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        *watched = context.map(|context| (context.to_owned(), Instant::now()));
+    }
+
+    /// Whether it has gone on so since less than `within` ago.
+    pub fn is_watched(&self, context: &str, within: Duration) -> bool {
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched
+            .as_ref()
+            .is_some_and(|(of, since)| of == context && since.elapsed() < within)
+    }
+
+    /// Keeps the name of a snapshot and the frames it was made of.
+    pub fn keep_view(&self, snapshot: String, frames: Vec<FrameId>) {
+        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        if views.len() == VIEWS_KEPT {
+            views.pop_front();
+        }
+        views.push_back((snapshot, frames));
+    }
+
+    /// The frames that one of the last snapshots was made of.
+    pub fn frames_of_view(&self, snapshot: &str) -> Option<Vec<FrameId>> {
+        let views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = views.iter().find(|(name, _)| name == snapshot);
+        found.map(|(_, frames)| frames.clone())
+    }
+
+    /// What the scripts of its documents have been told of listeners. Not to be held over an await.
+    pub fn listening(&self) -> MutexGuard<'_, Listening> {
+        self.listening
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether [`Tab::note`] was told this.
@@ -183,6 +252,14 @@ impl Tab {
         taken
     }
 
+    /// Forgets what was dragged.
+    pub fn end_drag(&self) {
+        self.change_if(|s| {
+            s.drag = None;
+            false
+        });
+    }
+
     pub(super) fn go_live(&self, running: &Arc<Running>, to: &TargetId, s: &SessionId, url: &str) {
         let main = FrameId::from(to.as_str());
         *self.live() = Some(Live {
@@ -198,15 +275,24 @@ impl Tab {
         });
     }
 
-    /// Its page died with the browser.
+    /// Its page died with the browser. One that was not there again yet stays where it was before.
     pub(super) fn lose(&self) {
+        let (url, title) = self.look(|s| (s.url().to_owned(), s.title.clone()));
+        self.lost().get_or_insert(Lost { url, title });
         *self.live() = None;
         self.state.send_modify(|s| {
-            let (url, title) = (s.url().to_owned(), std::mem::take(&mut s.title));
-            let main = s.main.clone();
-            *s = TabState::new(main, SessionId::default(), url);
-            s.title = title;
+            *s = TabState::new(s.main.clone(), SessionId::default(), s.url().to_owned());
         });
+    }
+
+    /// Where it still has to be brought back to.
+    pub(super) fn to_return_to(&self) -> Option<String> {
+        self.lost().as_ref().map(|lost| lost.url.clone())
+    }
+
+    /// It is where it was, or goes elsewhere.
+    pub(super) fn has_returned(&self) {
+        *self.lost() = None;
     }
 
     /// Marks it closed; false if it was.

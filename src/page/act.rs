@@ -19,6 +19,8 @@ use crate::wire::TabId;
 const REQUESTS: Duration = Duration::from_secs(2);
 /// What naming an element may take once the action is over.
 const LAST_LOOK: Duration = Duration::from_millis(500);
+/// The longest that windows which an action asked for are waited for.
+const WINDOWS: Duration = Duration::from_secs(1);
 /// The longest that a changing document is waited for.
 const QUIET_MS: u64 = 500;
 
@@ -69,6 +71,8 @@ pub struct Told {
     pub value: Option<String>,
     /// Whether the element is on.
     pub checked: Option<Value>,
+    /// Nothing was watching.
+    pub lost: bool,
 }
 
 /// The part of a reply that says what an action did.
@@ -96,6 +100,7 @@ pub struct Before {
     requests: u64,
     dialogs: u64,
     choosers: usize,
+    windows: (u64, u64),
 }
 
 #[allow(
@@ -126,6 +131,7 @@ impl Before {
             requests: s.requests_seen,
             dialogs: s.dialogs_seen,
             choosers: s.choosers.len(),
+            windows: (s.windows_asked, s.windows_come),
         })
     }
 
@@ -161,14 +167,15 @@ impl Before {
         self.finish(call, acting, told, settled).await
     }
 
-    /// As [`Before::after`], once the page has told (with `keep`) how it is right after the action:
+    /// As [`Before::after`], once the page has told (with `keep` and `again`) how it is right after the action:
     /// if that did nothing yet, nothing is waited for.
     pub async fn after_told(self, call: &Progress, acting: &Acting, told: Told) -> Result<Done> {
         if told.changed || self.has_effect() {
             return self.after(call, acting).await;
         }
-        if let Some(Ok(pending)) = self.document.send_script("tabd.release()".to_owned()) {
-            pending.forget();
+        // The page goes on watching: scripts mostly come one after another.
+        if let Some(place) = self.document.tab.place_now(&self.document.frame, false) {
+            self.document.tab.set_watched(Some(&place.context));
         }
         self.finish(call, acting, told, true).await
     }
@@ -186,6 +193,7 @@ impl Before {
                     || s.requests_seen != self.requests
                     || s.dialogs_seen != self.dialogs
                     || s.choosers.len() != self.choosers
+                    || s.windows_asked != self.windows.0
                     || s.closed
                     || s.crashed
             })
@@ -205,6 +213,7 @@ impl Before {
                 .fact("acted", call.acted().word())
                 .hint("reload the tab or open a page"));
         }
+        self.windows_come(call).await;
         let mut effect = self.effect(&told, settled);
         if let Some(chooser) = tab.look(|s| s.choosers.get(self.choosers).cloned()) {
             effect.insert("chooser".into(), self.chooser(&chooser).await);
@@ -227,6 +236,19 @@ impl Before {
             snapshot,
             told,
         })
+    }
+
+    /// Waits for the windows that the action asked for: they come from another process than the word
+    /// of them.
+    async fn windows_come(&self, call: &Progress) {
+        let tab = &self.document.tab;
+        let come = |s: &TabState| {
+            let asked = s.windows_asked - self.windows.0;
+            (s.windows_come >= self.windows.1 + asked).then_some(())
+        };
+        let until = call.deadline().min(Instant::now() + WINDOWS);
+        // A tab that closed meanwhile tells by itself.
+        let _ = tab.until(until, come).await;
     }
 
     async fn settle(&self, call: &Progress) -> (Told, bool) {

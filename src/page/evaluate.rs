@@ -8,8 +8,6 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::act::{Acting, Before, Done, Told};
 use super::locate::Locator;
 use super::value::{Value, remote};
@@ -24,8 +22,13 @@ use crate::progress::{Acted, Progress};
 const GROUP: &str = "tabd-evaluate";
 /// The world for `world:"isolated"`: not tabd's own, which a script could break.
 const ISOLATED: &str = "tabd-evaluate";
+/// How long after a script a page counts as still watching for what the next one does. It watches
+/// longer by itself.
+const GOES_ON: Duration = Duration::from_millis(500);
 /// How long an idle page may take to say so before a script is ended.
 const SIGN: Duration = Duration::from_millis(100);
+/// How often a script is ended before its page is left alone.
+const STOPS: usize = 100;
 
 /// What is to be run, and where.
 pub struct Script {
@@ -289,9 +292,14 @@ impl<'a> Run<'a> {
             timeout: Some(limit.max(Duration::from_millis(1)).as_secs_f64() * 1000.0),
             ..Default::default()
         };
-        let lease = "{\"prefix\":\"n\",\"next\":1,\"end\":1}";
-        if let Some(Ok(pending)) = self.document.send_script(format!("tabd.watch({lease})")) {
-            pending.forget();
+        let own = tab.place_now(&self.document.frame, false);
+        let is_watched = own.is_some_and(|own| tab.is_watched(&own.context, GOES_ON));
+        if !is_watched {
+            let lease = "{\"prefix\":\"n\",\"next\":1,\"end\":1}";
+            let watch = self.document.send_script(format!("tabd.watch({lease})"));
+            if let Some(Ok(pending)) = watch {
+                pending.forget();
+            }
         }
         self.call.set_acted(Acted::Unknown);
         let mut guard = Running::new(tab, &self.place.cdp_session);
@@ -302,7 +310,7 @@ impl<'a> Run<'a> {
             .numbers()
             .lease(self.document.number, 1);
         let settle = args(serde_json::json!({
-            "budget_ms": 0, "keep": true,
+            "budget_ms": 0, "keep": true, "again": true,
             "prefix": self.document.prefix(), "next": lease.range.start, "end": lease.range.end,
         }));
         let asked = self.document.send_script(format!(
@@ -317,7 +325,9 @@ impl<'a> Run<'a> {
                     if let Some(next) = super::next_of(&text) {
                         self.document.browser.numbers().give_back(&lease, next);
                     }
-                    serde_json::from_str::<Told>(&text).ok()
+                    serde_json::from_str::<Told>(&text)
+                        .ok()
+                        .filter(|told| !told.lost)
                 }
                 _ => None,
             }
@@ -549,31 +559,36 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        match self.state {
-            State::Over => {}
-            State::Runs => self.tab.stop_scripts(&self.cdp_session),
-            // Ending what waits would end the next script that the page runs instead: only a page that
-            // does not answer is running something. The question stands before any later call's script.
-            State::Waits => {
-                let one = runtime::Evaluate {
-                    expression: "1".to_owned(),
-                    ..Default::default()
-                };
-                let (tab, cdp_session) = (self.tab.clone(), self.cdp_session.clone());
-                let (Ok(sign), Ok(runtime)) = (
-                    tab.send_to(&cdp_session, &one),
-                    tokio::runtime::Handle::try_current(),
-                ) else {
-                    return;
-                };
-                runtime.spawn(async move {
-                    let sign = sign.by(Instant::now() + SIGN).await;
-                    if matches!(sign, Err(CdpError::Deadline)) {
-                        tab.stop_scripts(&cdp_session);
-                    }
-                });
-            }
+        if self.state == State::Over {
+            return;
         }
+        let one = runtime::Evaluate {
+            expression: "1".to_owned(),
+            ..Default::default()
+        };
+        if self.state == State::Runs {
+            self.tab.stop_scripts(&self.cdp_session);
+        }
+        // The question stands before any later call's script: as long as it has no answer, what runs is
+        // ours. A stop may come before the script has begun, and end what is before it instead; one to a
+        // page where nothing runs would end the page's next script.
+        let (tab, cdp_session) = (self.tab.clone(), self.cdp_session.clone());
+        let (Ok(mut sign), Ok(runtime)) = (
+            tab.send_to(&cdp_session, &one),
+            tokio::runtime::Handle::try_current(),
+        ) else {
+            return;
+        };
+        runtime.spawn(async move {
+            for _ in 0..STOPS {
+                let answered = tokio::time::timeout(SIGN, &mut sign).await.is_ok();
+                // A dialog holds everything, and the script ends when it is answered.
+                if answered || tab.dialog().is_some() {
+                    return;
+                }
+                tab.stop_scripts(&cdp_session);
+            }
+        });
     }
 }
 

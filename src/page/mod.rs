@@ -5,16 +5,21 @@
 pub mod act;
 pub mod address;
 pub mod click;
+mod delta;
+pub mod drag;
 pub mod evaluate;
 pub mod files;
 pub mod fill;
 pub mod frames;
+mod gather;
 pub mod input;
 pub mod keys;
+mod listeners;
 pub mod locate;
 pub mod marks;
 pub mod owed;
 pub mod paper;
+mod parts;
 pub mod picture;
 pub mod point;
 mod quad;
@@ -166,6 +171,7 @@ impl Document {
         expression: String,
     ) -> Option<Result<Pending<runtime::Evaluate>>> {
         let place = self.tab.place_now(&self.frame, false)?;
+        self.tab.set_watched(None);
         let evaluate = runtime::Evaluate {
             expression,
             unique_context_id: Some(place.context),
@@ -183,6 +189,8 @@ impl Document {
         expression: &str,
         deadline: Instant,
     ) -> Result<String, Gone> {
+        // It may begin or end an action.
+        self.tab.set_watched(None);
         let left = deadline.saturating_duration_since(Instant::now());
         let limit = left.saturating_sub(AHEAD).max(Duration::from_millis(1));
         let evaluate = runtime::Evaluate {
@@ -191,7 +199,6 @@ impl Document {
             return_by_value: Some(true),
             await_promise: Some(true),
             silent: Some(true),
-            include_command_line_api: Some(expression.contains("getEventListeners")),
             timeout: Some(limit.as_secs_f64() * 1000.0),
             ..Default::default()
         };
@@ -209,6 +216,12 @@ impl Document {
                     | CdpError::NoSession
                     | CdpError::Detached,
                 ) => Ok(Err(Gone::Document)),
+                // With hardly any time a script may be refused before it began.
+                Err(CdpError::Protocol { code: -32603, .. })
+                    if Instant::now() + 2 * AHEAD >= deadline =>
+                {
+                    Err(self.tab.error("looking at the page", CdpError::Deadline))
+                }
                 Err(CdpError::Terminated) => {
                     Err(self.tab.error("looking at the page", CdpError::Deadline))
                 }
@@ -300,7 +313,7 @@ impl Document {
                 .fact("why", "navigated")
                 .fact("tab", self.tab.id.to_string())
                 .hint("take refs from read or find"),
-            Some(n) if self.number.is_none() && self.browser.is_from_before(n) => {
+            Some(n) if self.browser.numbers().is_from_before(self.number, n) => {
                 error.fact("why", "restarted")
             }
             _ => error,

@@ -109,7 +109,7 @@ impl Tool for Open {
         let running = call.running_again().await?;
         let tab = match self.new_tab || (call.tab.is_none() && session.active().is_none()) {
             true => session.open_tab(&call.browser, &running, call.deadline()).await?,
-            false => call.tab_at_rest().await?,
+            false => call.tab_to_leave().await?,
         };
         call.use_tab(&tab);
         if let Some(dialog) = tab.dialog() {

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "numbers, and why a test was skipped")]
 
 mod acting;
+mod browser;
 mod cli;
 mod docs;
 mod evaluate;
@@ -16,3 +17,4 @@ mod seeing;
 mod support;
 mod systemd;
 mod upload;
+mod web;
