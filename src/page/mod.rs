@@ -16,6 +16,7 @@ pub mod input;
 pub mod keys;
 mod listeners;
 pub mod locate;
+pub mod marks;
 pub mod owed;
 pub mod paper;
 mod parts;
