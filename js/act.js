@@ -31,6 +31,9 @@ class Act {
     /** What a press has met; null before one. @type {{hit: boolean, by: Element | null} | null} */
     this.press = null;
     this.clicked = false;
+    /** The start of an HTML drag. @type {DragEvent | null} */
+    this.dragStart = null;
+    this.dropped = false;
     /** @type {(() => void)[]} */
     this.undo = [];
   }
@@ -80,6 +83,7 @@ function startAct(el, point, guarded) {
     else endAct();
   };
   let timer = setTimeout(look, ACT_LIFE_MS);
+  if (point) noteDrags(act);
   act.undo.push(() => clearTimeout(timer), releasePulse);
 }
 

@@ -140,16 +140,35 @@ function isAnimatedInShadow(el) {
 }
 const shadowAnimations = /** @type {(root: ShadowRoot) => Animation[]} */ (method(ShadowRoot.prototype, 'getAnimations'));
 
+/** How long a box that is gone once the pointer is there may take to come back; then the element is looked for anew. */
+const AWAY_MS = 300;
+
 /**
- * `tabd.recheck({x?, y?, prefix,next,end})`: after the pointer has moved to the point that `aim` gave: does it still belong?
+ * `tabd.recheck({position?, budget_ms, prefix,next,end})`: after the pointer has moved to the point that `aim` gave: does it
+ * still belong? What covers the element only now, or took its box away (a picture that changes when pointed at), is given
+ * until `budget_ms` to pass.
  *
  * -> `{ok:true, x, y}`, or `{ok:false, x, y}` with the point where the element is now (move there and look again), or an
- * error as of `aim`. It answers at once.
- * @param {{position?: {x: number, y: number} | null} & Lease} args
- * @returns {object}
+ * error as of `aim`.
+ * @param {{position?: {x: number, y: number} | null, budget_ms?: number} & Lease} args
+ * @returns {Promise<object>}
  */
-function recheck(args) {
-  const act = pulse.act;
+async function recheck(args) {
+  const began = performance.now(), end = began + (args.budget_ms ?? 0), act = pulse.act;
+  for (;;) {
+    const found = recheckNow(args, act);
+    if (!isFailure(found) || !isPassing(found) || performance.now() >= end || act !== pulse.act) return found;
+    if (found.error === 'not_visible' && performance.now() >= began + AWAY_MS) return found;
+    await nextFrame();
+  }
+}
+
+/**
+ * @param {{position?: {x: number, y: number} | null} & Lease} args
+ * @param {Act | null} act
+ * @returns {object | Failure}
+ */
+function recheckNow(args, act) {
   const el = act?.el;
   if (!act?.point || !el || !dom.isConnected(el)) return failure('stale_ref', 'the element is no longer in the page', 'read again', { why: 'removed' });
   const hit = topAt(act.point.x, act.point.y);

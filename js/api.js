@@ -29,12 +29,14 @@ const api = {
 
   // Acting.
   locate: (args) => answer(() => leased(args, locate(args))),
-  recheck: (args) => answer(() => leased(args, recheck(args))),
+  recheck: (args) => answerLater(leasedLater(args, recheck(args))),
   urlMatches: (args) => answer(() => urlMatches(args)),
   hit: (args) => answer(() => leased(args, hit(args))),
   watch: (args) => answer(() => leased(args, watch(args))),
   textValue: (args) => answer(() => leased(args, fieldValue(args))),
   scroll: (args) => answer(() => leased(args, scroll(args))),
+  dragging: (args) => answer(() => leased(args, dragging(args))),
+  dropSpot: (args) => answerLater(leasedLater(args, dropSpot(args))),
   fileInput: (args) => answer(() => leased(args, fileInput(args))),
   release: () => answer(() => endAct()),
   aim: (args) => answerLater(leasedLater(args, aim(args))),

@@ -11,7 +11,8 @@
  * -> `{mode, keys_before, insert?, keys?, target:{ref,role,name}, tag, type?, kind, value, waited_ms, next}`; the daemon sends
  * - `mode:"insert"`: `Input.insertText` of `insert` (where it is not ""), then each character of `keys` as a key: the last one,
  *   where a key can write it, so that pages that listen to keys (suggestions on `keyup`) hear of the text;
- * - `"keys"`: each character of `keys` as a key (one-time-code boxes, where the page moves the focus on);
+ * - `"keys"`: each character of `keys` as a key (one-time-code boxes, where the page moves the focus on; fields that show
+ *   nothing, whose page draws what it hears);
  * - `"empty"`: the Delete key; `"native"`, `"none"`: nothing, the value is set already.
  * - before that the chords of `keys_before`, in order (`"Control+A"`, `"Control+End"`, `"End"`): rich editors, of which many
  *   keep a document of their own behind the one that shows, know their whole content only by the keyboard.
@@ -82,6 +83,7 @@ function prepareField(field, args) {
     return { mode: 'empty', keys_before: selectContent(field, kind) };
   }
   const keys_before = args.append ? caretToEnd(field, kind) : selectContent(field, kind);
+  if (kind === 'text' && args.text.length <= MAX_KEYS && isUnseenField(field)) return { mode: 'keys', keys_before, keys: args.text };
   // The last character as a key where one writes it by itself; after a newline or a composed character it would tear.
   const cut = /[\x20-\x7e]$/.test(args.text) ? args.text.length - 1 : args.text.length;
   return { mode: 'insert', keys_before: empty ? [] : keys_before, insert: args.text.slice(0, cut), keys: args.text.slice(cut) };
@@ -139,6 +141,21 @@ function selectNodes(el, atEnd) {
   if (atEnd) range.collapse(false);
   selection.removeAllRanges();
   selection.addRange(range);
+}
+
+/** Texts longer than this are inserted into a field that shows nothing, too. */
+const MAX_KEYS = 1000;
+
+/**
+ * Whether a field that has the focus shows nothing of what is typed: the keyboard's end of something that the page draws
+ * from the keys it hears, such as a terminal.
+ * @param {Element} field
+ * @returns {boolean}
+ */
+function isUnseenField(field) {
+  if (isSliver(field)) return true;
+  for (let at = /** @type {Element | null} */ (field); at; at = flatParent(at)) if (dom.styleOf(at).opacity === '0') return true;
+  return false;
 }
 
 /**

@@ -2,6 +2,9 @@
 // The outline: a view's node as one short line. Names and values are JSON strings, so that no page text can start a line
 // or pass for anything but text. What is cleaned from names is cleaned from every word of it.
 
+/** Levels by which lines are indented; the daemon has the same number. */
+const MAX_INDENT = 40;
+
 /**
  * @param {Entry} entry @param {ReadArgs} args
  * @returns {ViewRecord | null} null if the lease has run out
@@ -9,7 +12,7 @@
 function outlineRecord(entry, args) {
   if (entry.text !== null) {
     const head = `text ${JSON.stringify(safeLine(entry.text))}${entry.unseen ? ' {unseen}' : ''}`;
-    return { entry, ref: '', depth: entry.depth, head, tail: '', key: textKey(entry), frame: undefined, size: head.length + 2 * entry.depth + 1 };
+    return { entry, ref: '', depth: entry.depth, head, tail: '', key: textKey(entry), size: lineSize(entry, head) };
   }
   const { f, role } = entry;
   const name = safeName(nameOfFacts(f));
@@ -34,7 +37,12 @@ function outlineRecord(entry, args) {
   if (causal?.new) words.push(`new ${causal.new.ms}ms` + (causal.new.px === undefined ? '' : `, ${causal.new.px}px from click`));
   if (causal?.replaced) words.push(`replaced ${causal.replaced.ms}ms`);
   if (words.length > 0) head += ` {${words.join(', ')}}`;
-  return { entry, ref, depth: entry.depth, head, tail: '', key, frame: frameOfEntry(entry), size: head.length + 2 * entry.depth + 1 };
+  return { entry, ref, depth: entry.depth, head, tail: '', key, size: lineSize(entry, head) };
+}
+
+/** The length of a line as it is sent: indented, but not without end. @param {Entry} entry @param {string} line */
+function lineSize(entry, line) {
+  return line.length + 2 * Math.min(entry.depth, MAX_INDENT) + 1;
 }
 
 /** @param {unknown} text */

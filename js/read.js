@@ -11,7 +11,7 @@
  */
 
 /** One line of a view. `key` is what `since` compares: all but what changes by itself.
- * @typedef {{entry: Entry, ref: string, depth: number, head: string, tail: string, key: string, frame: number | null | undefined, size: number}} ViewRecord */
+ * @typedef {{entry: Entry, ref: string, depth: number, head: string, tail: string, key: string, size: number}} ViewRecord */
 
 /** Values longer than this are cut; `type` and `evaluate` give them whole. */
 const VALUE_CUT = 5000;
@@ -42,7 +42,12 @@ function read(args) {
   return withHeader(out, view, args);
 }
 
-/** @typedef {{records: ViewRecord[], count: number, total: number, truncated: false | 'refs' | 'chars' | 'budget'}} Records */
+/**
+ * Where a frame's own records belong: behind the first `at` of these, from `depth` on; `cut` where the caps were met before.
+ * @typedef {{at: number, depth: number, ref: string, frame: number | null, cut?: true, sent?: true}} FrameAt
+ */
+
+/** @typedef {{records: ViewRecord[], frames: FrameAt[], count: number, total: number, truncated: false | 'refs' | 'chars' | 'budget', size: number}} Records */
 
 /**
  * Makes records of a view's entries, within the caps; counts all.
@@ -52,21 +57,32 @@ function read(args) {
  */
 function records(view, args, caps) {
   /** @type {Records} */
-  const out = { records: [], count: 0, total: 0, truncated: false };
-  let chars = 0, looked = 0, hits = MAX_HITS;
+  const out = { records: [], frames: [], count: 0, total: 0, truncated: false, size: 0 };
+  let looked = 0, hits = MAX_HITS;
   for (const entry of view.entries) {
     const { parent } = entry;
     entry.depth = parent ? parent.depth + (parent.dead || (args.interactive && !parent.acting) ? 0 : 1) : 0;
-    if (entry.dead || (args.interactive && !entry.acting) || (caps.only && !caps.only.has(entry))) continue;
+    if (entry.dead) continue;
     const isElement = entry.text === null;
+    const frame = frameOfEntry(entry);
+    // What is in a frame is placed by the daemon, whether the frame itself is asked for or not.
+    const at = frame === undefined ? null : /** @type {FrameAt} */ ({ at: 0, depth: entry.depth + 1, ref: '', frame });
+    if (at) {
+      out.frames.push(at);
+      at.at = out.records.length;
+      if (out.truncated) at.cut = true;
+    }
+    if ((args.interactive && !entry.acting && !at) || (caps.only && !caps.only.has(entry))) continue;
     if (isElement) out.total++;
     if (out.truncated) continue;
     if (isElement && out.count >= caps.max) {
       out.truncated = 'refs';
+      if (at) at.cut = true;
       continue;
     }
     if ((++looked & 63) === 0 && performance.now() > caps.deadline) {
       out.truncated = 'budget';
+      if (at) at.cut = true;
       continue;
     }
     if (entry.acting && isElement && hits > 0 && entry.f.tag !== 'option') {
@@ -76,14 +92,20 @@ function records(view, args, caps) {
     const record = caps.outline ? outlineRecord(entry, args) : nodeRecord(entry, args);
     if (!record) {
       out.truncated = 'refs';
+      if (at) at.cut = true;
       continue;
     }
-    chars += record.size;
-    if (chars > caps.maxChars) {
+    if (out.size + record.size > caps.maxChars) {
       out.truncated = 'chars';
+      if (at) at.cut = true;
       continue;
     }
+    out.size += record.size;
     out.records.push(record);
+    if (at) {
+      at.at = out.records.length;
+      at.ref = record.ref;
+    }
     if (isElement) out.count++;
   }
   if (view.late) out.truncated ||= 'budget';
@@ -123,7 +145,7 @@ function nodeRecord(entry, args) {
   if (entry.text !== null) {
     const head = `{"role":"text","name":${JSON.stringify(safeLine(entry.text))}`;
     const tail = entry.unseen ? ',"unseen":true}' : '}';
-    return { entry, ref: '', depth: entry.depth, head, tail, key: textKey(entry), frame: undefined, size: head.length + tail.length + 12 };
+    return { entry, ref: '', depth: entry.depth, head, tail, key: textKey(entry), size: nodeSize(entry, head, tail) };
   }
   const { f, role } = entry;
   const name = safeName(nameOfFacts(f));
@@ -142,7 +164,12 @@ function nodeRecord(entry, args) {
   const key = `${role} ${name} ${body} ${rest}`;
   if (rest !== '{}') tail += ',' + rest.slice(1, -1);
   tail += '}';
-  return { entry, ref, depth: entry.depth, head, tail, key, frame: frameOfEntry(entry), size: head.length + tail.length + 12 };
+  return { entry, ref, depth: entry.depth, head, tail, key, size: nodeSize(entry, head, tail) };
+}
+
+/** The length of a node as it is sent: with a comma, and its depth put in. @param {Entry} entry @param {string} head @param {string} tail */
+function nodeSize(entry, head, tail) {
+  return head.length + tail.length + 10 + String(entry.depth).length;
 }
 
 /** What `since` compares of a text. @param {Entry} entry */
@@ -246,14 +273,11 @@ const scrollBox = Object.freeze({
 function withHeader(out, view, args, more) {
   const delta = args.snapshot ? sinceSnapshot(out.records, args) : null;
   const lines = delta ? delta.lines : out.records.map(recordLine);
-  const frames = [];
-  for (let i = 0; i < out.records.length; i++) {
-    const { frame, ref } = out.records[i];
-    if (frame !== undefined) frames.push({ line: delta && delta.base ? delta.lineOf.get(ref) ?? null : i, ref, frame });
-  }
+  if (delta && delta.base) for (const frame of out.frames) if (delta.sent.has(frame.ref)) frame.sent = true;
   const header = {
-    url: location.href.toWellFormed(), title: safeLine(dom.title(document)).trim(), count: out.count, total: out.total, truncated: out.truncated, next: args.next, frames,
-    base: delta ? delta.base : null, ...(delta && delta.base ? { removed: delta.removed } : {}), hidden_roots: view.hiddenRoots, ...more,
+    url: location.href.toWellFormed(), title: safeLine(dom.title(document)).trim(), count: out.count, total: out.total, truncated: out.truncated, next: args.next,
+    frames: out.frames, base: delta ? delta.base : null, ...(delta && delta.base ? { removed: delta.removed, size: out.size, last: delta.last } : {}),
+    hidden_roots: view.hiddenRoots, ...more,
   };
   lines.unshift(JSON.stringify(header));
   return lines.join('\n');

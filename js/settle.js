@@ -40,7 +40,7 @@ async function settle(args) {
 /**
  * @param {Act} act
  * @param {Lease} lease
- * @returns {object}
+ * @returns {{changed: boolean} & Record<string, unknown>}
  */
 function effectOf(act, lease) {
   const focus = focusedElement();

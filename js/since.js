@@ -17,7 +17,7 @@ const snapshots = new Map();
 /**
  * Keeps a view and, where `since` names one of the same arguments, tells the difference.
  * @param {ViewRecord[]} records @param {ReadArgs} args
- * @returns {{base: string | null, lines: string[], removed: string[], lineOf: Map<string, number>}}
+ * @returns {{base: string | null, lines: string[], removed: string[], sent: Set<string>, last: string}} `last` the last ref of the view
  */
 function sinceSnapshot(records, args) {
   const { since, snapshot, prefix, next, end, budget_ms, ...same } = args;
@@ -36,23 +36,23 @@ function sinceSnapshot(records, args) {
       snapshots.delete(id);
     }
   }
-  if (!base) return { base: null, lines: records.map(recordLine), removed: [], lineOf: new Map() };
+  if (!base) return { base: null, lines: records.map(recordLine), removed: [], sent: new Set(), last: '' };
   const removed = [...base.refs.keys()].filter((ref) => !now.refs.has(ref));
   const staying = longestRise(groups.slice(1).map((group) => base.refs.get(group.ref)?.at ?? -1));
   /** @type {string[]} */
   const lines = [];
-  const lineOf = new Map();
+  const sent = new Set();
   let after = '';
   groups.forEach((group, i) => {
     if (i === 0) return;
     const was = base.refs.get(group.ref);
     if (!was || was.key !== group.key || !staying.has(i - 1)) {
-      lineOf.set(group.ref, lines.length);
+      sent.add(group.ref);
       group.records.forEach((record, k) => lines.push(`${was && k === 0 ? 'C' : 'A'}\t${k === 0 ? after : group.ref}\t${recordLine(nodeOf(record, args))}`));
     }
     after = group.ref;
   });
-  return { base: /** @type {string} */ (since), lines, removed, lineOf };
+  return { base: /** @type {string} */ (since), lines, removed, sent, last: after };
 }
 
 /** A record as a node. @param {ViewRecord} record @param {ReadArgs} args @returns {ViewRecord} */

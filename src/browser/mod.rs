@@ -6,6 +6,7 @@ pub mod dialogs;
 mod events;
 pub mod find;
 pub mod launch;
+mod listening;
 mod navigate;
 mod numbers;
 pub mod process;
@@ -24,6 +25,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 pub use launch::LaunchOptions;
+pub use listening::Listening;
 pub use navigate::{Arrival, Until};
 pub use numbers::Numbers;
 pub use running::Running;

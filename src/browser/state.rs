@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::cdp::dom::BackendNodeId;
-use crate::cdp::{Event, FrameId, LoaderId, RequestId, SessionId, network, page};
+use crate::cdp::{Event, FrameId, LoaderId, RequestId, SessionId, input, network, page};
 
 /// HTTP statuses of main documents that are remembered, newest last.
 const STATUSES_KEPT: usize = 8;
@@ -140,6 +140,8 @@ pub struct TabState {
     pub downloads: u64,
     /// File choosers that the page opened.
     pub choosers: Vec<Chooser>,
+    /// What the page has begun to drag, while drags are intercepted.
+    pub drag: Option<input::DragData>,
     statuses: VecDeque<(LoaderId, i64)>,
 }
 
@@ -306,6 +308,7 @@ impl TabState {
                     });
                 }
             }
+            Event::InputDragIntercepted(e) => self.drag = Some(e.data.clone()),
             Event::InspectorTargetCrashed(_) => {
                 self.crashed = true;
                 self.dialog = None;

@@ -1,6 +1,6 @@
 //! A tab: what is known of it, and the way to its page.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::listening::Listening;
 use super::running::lost;
 use super::state::{Change, Dialog, Frame, TabState};
 use super::{Browser, Running};
@@ -19,6 +20,8 @@ use crate::wire::TabId;
 
 /// Notes kept before all are forgotten: what they save is done once more.
 const NOTES_KEPT: usize = 4096;
+/// Snapshots that a difference can be told against; the page's script keeps as many.
+const VIEWS_KEPT: usize = 8;
 
 /// A tab. Outlives its page: after the browser's death it is opened again when first used.
 pub struct Tab {
@@ -33,6 +36,9 @@ pub struct Tab {
     snapshots: AtomicU32,
     notes: Mutex<HashSet<String>>,
     watched: Mutex<Option<(String, Instant)>>,
+    /// The last snapshots and the frames each was made of.
+    views: Mutex<VecDeque<(String, Vec<FrameId>)>>,
+    listening: Mutex<Listening>,
 }
 
 #[derive(Clone)]
@@ -67,6 +73,8 @@ impl Tab {
             snapshots: AtomicU32::new(0),
             notes: Mutex::default(),
             watched: Mutex::default(),
+            views: Mutex::default(),
+            listening: Mutex::default(),
         }
     }
 
@@ -114,6 +122,29 @@ impl Tab {
         watched
             .as_ref()
             .is_some_and(|(of, since)| of == context && since.elapsed() < within)
+    }
+
+    /// Keeps the name of a snapshot and the frames it was made of.
+    pub fn keep_view(&self, snapshot: String, frames: Vec<FrameId>) {
+        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        if views.len() == VIEWS_KEPT {
+            views.pop_front();
+        }
+        views.push_back((snapshot, frames));
+    }
+
+    /// The frames that one of the last snapshots was made of.
+    pub fn frames_of_view(&self, snapshot: &str) -> Option<Vec<FrameId>> {
+        let views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = views.iter().find(|(name, _)| name == snapshot);
+        found.map(|(_, frames)| frames.clone())
+    }
+
+    /// What the scripts of its documents have been told of listeners. Not to be held over an await.
+    pub fn listening(&self) -> MutexGuard<'_, Listening> {
+        self.listening
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether [`Tab::note`] was told this.
@@ -199,6 +230,14 @@ impl Tab {
             false
         });
         taken
+    }
+
+    /// Forgets what was dragged.
+    pub fn end_drag(&self) {
+        self.change_if(|s| {
+            s.drag = None;
+            false
+        });
     }
 
     pub(super) fn go_live(&self, running: &Arc<Running>, to: &TargetId, s: &SessionId, url: &str) {

@@ -47,10 +47,11 @@ pub async fn set(
             .hint("read again")
     };
     let place = tab.place(&document.frame, false, deadline).await?;
+    let group = frames::group();
     let evaluate = runtime::Evaluate {
         expression: format!("tabd.element({input})"),
         unique_context_id: Some(place.context.clone()),
-        object_group: Some(frames::OBJECTS.to_owned()),
+        object_group: Some(group.clone()),
         silent: Some(true),
         ..Default::default()
     };
@@ -71,7 +72,7 @@ pub async fn set(
         }
     };
     let outcome = tab.unless_dialog(given, deadline).await;
-    frames::release(document, &place);
+    frames::release(document, &place, group);
     outcome
 }
 
@@ -84,7 +85,8 @@ pub async fn opened_for(
 ) -> Option<Value> {
     let tab = &document.tab;
     let place = tab.place_now(&document.frame, false)?;
-    let object = frames::resolve(document, &place, node, deadline).await?;
+    let group = frames::group();
+    let object = frames::resolve(document, &place, node, &group, deadline).await?;
     let lease = document.browser.numbers().lease(document.number, 1);
     let lent = json!({
         "prefix": document.prefix(), "next": lease.range.start, "end": lease.range.end,
@@ -99,7 +101,7 @@ pub async fn opened_for(
     };
     let reply = tab.send_to(&place.cdp_session, &call).ok()?.by(deadline);
     let reply = reply.await.ok()?;
-    frames::release(document, &place);
+    frames::release(document, &place, group);
     let told = reply.result.value.as_ref().and_then(Json::string)?;
     if let Some(next) = super::next_of(&told) {
         document.browser.numbers().give_back(&lease, next);

@@ -1,5 +1,6 @@
 //! Frames within frames: which documents a page is made of, and where a point of one is in the others.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -14,12 +15,30 @@ use crate::error::{Code, Result};
 
 /// How long a frame that has no document yet is waited for before the rest is read without it.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// Remote objects of ours in a page, to be let go together.
-pub(super) const OBJECTS: &str = "tabd";
+/// Why the part of a frame is missing, as its node says it.
+pub(super) const NOT_THERE: &str = "its document is not there yet";
+const NOT_LOADED: &str = "it could not be loaded";
+
+/// A name for remote objects of ours in a page that are to be let go together.
+pub(super) fn group() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("tabd-{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The documents of all frames below `top`'s that can be read, parents before children.
+pub async fn below(top: &Document, deadline: Instant) -> Vec<Document> {
+    let all = all_below(top, deadline).await.into_iter();
+    all.filter(|(_, why)| why.is_none())
+        .map(|(document, _)| document)
+        .collect()
+}
 
 /// The documents of all frames below `top`'s, parents before children, each known to its parent's
-/// page script by its number.
-pub async fn below(top: &Document, deadline: Instant) -> Vec<Document> {
+/// page script by its number; with what keeps one from being read.
+pub(super) async fn all_below(
+    top: &Document,
+    deadline: Instant,
+) -> Vec<(Document, Option<&'static str>)> {
     let tab = &top.tab;
     if tab.look(|s| s.frames.len() < 2) {
         return Vec::new();
@@ -30,21 +49,30 @@ pub async fn below(top: &Document, deadline: Instant) -> Vec<Document> {
     };
     // A frame that does not come is told of by its node.
     let _ = tab.until(patience, all_there).await;
-    let mut documents = vec![top.clone()];
+    let mut documents = vec![(top.clone(), None)];
     let mut at = 0;
-    while let Some(parent) = documents.get(at).cloned() {
+    while let Some((parent, _)) = documents.get(at).cloned() {
         at += 1;
         for frame in children(&parent) {
-            if tab.place_now(&frame, false).is_some() {
-                let document = Document::new(&top.browser, &top.session, tab, frame);
-                documents.push(document);
-            }
+            let failed = tab.look(|s| s.frames.get(&frame).is_some_and(|f| f.error_page));
+            let why = match tab.place_now(&frame, false) {
+                _ if failed => Some(NOT_LOADED),
+                None => Some(NOT_THERE),
+                Some(_) => None,
+            };
+            let document = Document::new(&top.browser, &top.session, tab, frame);
+            documents.push((document, why));
         }
     }
     documents.remove(0);
+    // A process that does not answer must not keep the frames of the others from being told.
+    let patience = deadline.min(Instant::now() + 4 * PATIENCE);
     let mut adopting = tokio::task::JoinSet::new();
-    for document in documents.clone() {
-        adopting.spawn(async move { adopt(&document, deadline).await });
+    for (document, _) in &documents {
+        if !is_adopted(document) {
+            let document = document.clone();
+            adopting.spawn(async move { adopt(&document, patience).await });
+        }
     }
     while adopting.join_next().await.is_some() {}
     documents
@@ -62,17 +90,29 @@ fn children(parent: &Document) -> Vec<FrameId> {
     })
 }
 
-/// Tells the parent's page script which of its elements holds the frame. Once a parent's document.
-async fn adopt(document: &Document, deadline: Instant) -> Option<()> {
+/// The parent document's place, and the note that the frame is known there.
+fn adopted(document: &Document) -> Option<(Place, String)> {
     let tab = &document.tab;
     let parent = tab.look(|s| s.frames.get(&document.frame)?.parent.clone())?;
     let place = tab.place_now(&parent, false)?;
-    let key = format!("{} in {}", document.frame, place.context);
-    if tab.is_noted(&key) {
+    let note = format!("{} in {}", document.frame, place.context);
+    Some((place, note))
+}
+
+fn is_adopted(document: &Document) -> bool {
+    adopted(document).is_some_and(|(_, note)| document.tab.is_noted(&note))
+}
+
+/// Tells the parent's page script which of its elements holds the frame. Once a parent's document.
+async fn adopt(document: &Document, deadline: Instant) -> Option<()> {
+    let tab = &document.tab;
+    let (place, note) = adopted(document)?;
+    if tab.is_noted(&note) {
         return Some(());
     }
     let node = owner(document, &place, deadline).await.ok()?;
-    let object = resolve(document, &place, node, deadline).await?;
+    let group = group();
+    let object = resolve(document, &place, node, &group, deadline).await?;
     let call = runtime::CallFunctionOn {
         function_declaration: "function (n) { return tabd.adoptFrame(this, n); }".to_owned(),
         object_id: Some(object),
@@ -85,8 +125,8 @@ async fn adopt(document: &Document, deadline: Instant) -> Option<()> {
     };
     let pending = tab.send_to(&place.cdp_session, &call).ok()?;
     pending.by(deadline).await.ok()?;
-    release(document, &place);
-    tab.note(key);
+    release(document, &place, group);
+    tab.note(note);
     Some(())
 }
 
@@ -118,26 +158,33 @@ fn frame_gone(document: &Document) -> crate::error::Error {
         .hint("read again")
 }
 
+/// Asks for a node as an object of the world at `place`.
+pub(super) fn resolving(place: &Place, node: dom::BackendNodeId, group: &str) -> dom::ResolveNode {
+    dom::ResolveNode {
+        backend_node_id: Some(node),
+        object_group: Some(group.to_owned()),
+        execution_context_id: Some(place.number),
+        ..Default::default()
+    }
+}
+
 /// A node as an object of the world at `place`.
 pub(super) async fn resolve(
     document: &Document,
     place: &Place,
     node: dom::BackendNodeId,
+    group: &str,
     deadline: Instant,
 ) -> Option<runtime::RemoteObjectId> {
-    let ask = dom::ResolveNode {
-        backend_node_id: Some(node),
-        object_group: Some(OBJECTS.to_owned()),
-        execution_context_id: Some(place.number),
-        ..Default::default()
-    };
+    let ask = resolving(place, node, group);
     let pending = document.tab.send_to(&place.cdp_session, &ask).ok()?;
     pending.by(deadline).await.ok()?.object.object_id
 }
 
-pub(super) fn release(document: &Document, place: &Place) {
+/// Lets the objects of a group go.
+pub(super) fn release(document: &Document, place: &Place, group: String) {
     let group = runtime::ReleaseObjectGroup {
-        object_group: OBJECTS.to_owned(),
+        object_group: group,
     };
     if let Ok(pending) = document.tab.send_to(&place.cdp_session, &group) {
         pending.forget();
@@ -157,17 +204,23 @@ pub async fn adopt_closed_roots(document: &Document, answer: &str, deadline: Ins
     let Some(place) = document.tab.place_now(&document.frame, false) else {
         return false;
     };
-    let adopted = adopt_roots_at(document, &place, deadline).await;
-    release(document, &place);
+    let group = group();
+    let adopted = adopt_roots_at(document, &place, &group, deadline).await;
+    release(document, &place, group);
     adopted.unwrap_or(false)
 }
 
-async fn adopt_roots_at(document: &Document, place: &Place, deadline: Instant) -> Option<bool> {
+async fn adopt_roots_at(
+    document: &Document,
+    place: &Place,
+    group: &str,
+    deadline: Instant,
+) -> Option<bool> {
     let tab = &document.tab;
     let candidates = runtime::Evaluate {
         expression: "tabd.closedCandidates()".to_owned(),
         unique_context_id: Some(place.context.clone()),
-        object_group: Some(OBJECTS.to_owned()),
+        object_group: Some(group.to_owned()),
         silent: Some(true),
         ..Default::default()
     };
@@ -207,7 +260,8 @@ async fn adopt_roots_at(document: &Document, place: &Place, deadline: Instant) -
             if !root.shadow_root_type.as_ref().is_some_and(closed) {
                 continue;
             }
-            let Some(root) = resolve(document, place, root.backend_node_id, deadline).await else {
+            let Some(root) = resolve(document, place, root.backend_node_id, group, deadline).await
+            else {
                 continue;
             };
             let argument = |object_id| runtime::CallArgument {

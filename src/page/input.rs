@@ -81,6 +81,18 @@ pub struct Point {
 pub struct Sent<C: Command>(Vec<Pending<C>>);
 
 impl<C: Command> Sent<C> {
+    /// One command.
+    pub(super) fn one(tab: &Tab, command: &C) -> Result<Sent<C>> {
+        Ok(Sent(vec![tab.send(command)?]))
+    }
+
+    /// Lets it go its way.
+    pub fn forget(self) {
+        for pending in self.0 {
+            pending.forget();
+        }
+    }
+
     /// Waits until the browser has handed all of it to the page.
     pub async fn done(self, tab: &Tab, deadline: Instant) -> Result<()> {
         for pending in self.0 {
@@ -101,6 +113,41 @@ pub fn move_to(tab: &Tab, at: Point, modifiers: i64) -> Result<Sent<input::Dispa
         x: at.x,
         y: at.y,
         modifiers: Some(modifiers),
+        ..Default::default()
+    };
+    Ok(Sent(vec![tab.send(&event)?]))
+}
+
+/// Moves the pointer with `button` down.
+pub fn drag_to(tab: &Tab, at: Point, button: Button) -> Result<Sent<input::DispatchMouseEvent>> {
+    let event = input::DispatchMouseEvent {
+        r#type: input::DispatchMouseEventType::MouseMoved,
+        x: at.x,
+        y: at.y,
+        button: Some(button.word()),
+        buttons: Some(button.held()),
+        ..Default::default()
+    };
+    Ok(Sent(vec![tab.send(&event)?]))
+}
+
+/// Presses a button or lets it go.
+pub fn button(
+    tab: &Tab,
+    at: Point,
+    button: Button,
+    down: bool,
+) -> Result<Sent<input::DispatchMouseEvent>> {
+    let event = input::DispatchMouseEvent {
+        r#type: match down {
+            true => input::DispatchMouseEventType::MousePressed,
+            false => input::DispatchMouseEventType::MouseReleased,
+        },
+        x: at.x,
+        y: at.y,
+        button: Some(button.word()),
+        buttons: Some(if down { button.held() } else { 0 }),
+        click_count: Some(1),
         ..Default::default()
     };
     Ok(Sent(vec![tab.send(&event)?]))
@@ -135,6 +182,52 @@ pub fn press(
         }
     }
     Ok(Sent(sent))
+}
+
+/// Presses a button and leaves it down.
+pub fn hold_button(
+    tab: &Tab,
+    at: Point,
+    button: Button,
+) -> Result<Sent<input::DispatchMouseEvent>> {
+    Sent::one(
+        tab,
+        &held(input::DispatchMouseEventType::MousePressed, at, button, 1),
+    )
+}
+
+/// Moves the pointer with a button down.
+pub fn move_held(tab: &Tab, at: Point, button: Button) -> Result<Sent<input::DispatchMouseEvent>> {
+    Sent::one(
+        tab,
+        &held(input::DispatchMouseEventType::MouseMoved, at, button, 0),
+    )
+}
+
+/// Lets a button go.
+pub fn release(tab: &Tab, at: Point, button: Button) -> Result<Sent<input::DispatchMouseEvent>> {
+    let event = input::DispatchMouseEvent {
+        buttons: Some(0),
+        ..held(input::DispatchMouseEventType::MouseReleased, at, button, 1)
+    };
+    Sent::one(tab, &event)
+}
+
+fn held(
+    r#type: input::DispatchMouseEventType,
+    at: Point,
+    button: Button,
+    clicks: i64,
+) -> input::DispatchMouseEvent {
+    input::DispatchMouseEvent {
+        r#type,
+        x: at.x,
+        y: at.y,
+        button: Some(button.word()),
+        buttons: Some(button.held()),
+        click_count: Some(clicks),
+        ..Default::default()
+    }
 }
 
 /// Puts text where the caret is, as an input method would.

@@ -5,15 +5,20 @@
 pub mod act;
 pub mod address;
 pub mod click;
+mod delta;
+pub mod drag;
 pub mod evaluate;
 pub mod files;
 pub mod fill;
 pub mod frames;
+mod gather;
 pub mod input;
 pub mod keys;
+mod listeners;
 pub mod locate;
 pub mod owed;
 pub mod paper;
+mod parts;
 pub mod picture;
 pub mod point;
 mod quad;
@@ -195,7 +200,6 @@ impl Document {
             return_by_value: Some(true),
             await_promise: Some(true),
             silent: Some(true),
-            include_command_line_api: Some(expression.contains("getEventListeners")),
             timeout: Some(limit.as_secs_f64() * 1000.0),
             ..Default::default()
         };

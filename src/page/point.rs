@@ -55,6 +55,30 @@ pub async fn aim(
     modifiers: i64,
     deadline: Instant,
 ) -> Result<Aimed> {
+    loop {
+        let aimed = aim_once(
+            document, locator, position, force, hover, modifiers, deadline,
+        )
+        .await;
+        match aimed {
+            // It left the viewport when pointed at: brought back into view once more.
+            Err(error) if error.code() == Code::NotVisible && budget_ms(deadline) > 0 => {
+                tokio::time::sleep(LOOK_AGAIN.min(deadline - Instant::now())).await;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+async fn aim_once(
+    document: &Document,
+    locator: &Locator,
+    position: Option<Point>,
+    force: bool,
+    hover: bool,
+    modifiers: i64,
+    deadline: Instant,
+) -> Result<Aimed> {
     let mut wanted = locator.args();
     let position = position.map(|p| json!({"x": p.x, "y": p.y}));
     wanted.extend(args(json!({
@@ -75,7 +99,7 @@ pub async fn aim(
             on_top(&route, deadline).await?;
         }
         let moved = input::move_to(&document.tab, at, modifiers)?;
-        let wanted = args(json!({"position": position}));
+        let wanted = args(json!({"position": position, "budget_ms": budget_ms(deadline)}));
         moved.done(&document.tab, deadline).await?;
         if force {
             return Ok(Aimed {
@@ -101,6 +125,32 @@ pub async fn aim(
             spot.target["ref"].as_str().unwrap_or("the element")
         ))
         .hint("wait for it to come to rest, or use force"))
+}
+
+/// As [`aim`], without moving the pointer or asking what is on top: where something is to be let go.
+pub async fn spot(
+    document: &Document,
+    locator: &Locator,
+    position: Option<Point>,
+    deadline: Instant,
+) -> Result<Aimed> {
+    let mut wanted = locator.args();
+    wanted.extend(args(json!({
+        "position": position.map(|p| json!({"x": p.x, "y": p.y})),
+        "force": true,
+        "hover": true,
+        "budget_ms": budget_ms(deadline),
+    })));
+    let spot: Spot = document.ask("aim", wanted, Again::No, deadline).await?;
+    let place = Point {
+        x: spot.x,
+        y: spot.y,
+    };
+    let route = frames::route(document, place, deadline).await?;
+    Ok(Aimed {
+        at: route.at(),
+        target: spot.target,
+    })
 }
 
 /// Waits until nothing of an outer document lies over the frame there, at most until `deadline`.
