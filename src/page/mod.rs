@@ -24,6 +24,8 @@ pub mod picture;
 pub mod point;
 mod quad;
 pub mod read;
+mod running;
+mod script;
 pub mod value;
 
 use std::sync::Arc;
