@@ -107,3 +107,4 @@ async function leasedLater(args, result) {
 
 // From the start of the document: what goes on in it by itself.
 startPulse();
+refusePointerLock();

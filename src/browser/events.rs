@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::state::Change;
-use super::{Browser, PAGE_SCRIPT, Running, Tab, WORLD, dialogs};
+use super::{Browser, PAGE_SCRIPT, Running, Tab, WORLD, dialogs, downloads};
 use crate::cdp::{Event, FrameId, SessionId, emulation, inspector, network, page, runtime, target};
 
 /// The viewport of a browser without windows, in CSS pixels.
@@ -74,6 +74,8 @@ pub(super) fn take(
                 });
             }
         }
+        (Event::BrowserDownloadWillBegin(e), _) => downloads::began(browser, e),
+        (Event::BrowserDownloadProgress(e), _) => downloads::went_on(browser, running, e),
         (_, Some(cdp_session)) => {
             let tab = browser.inner().by_cdp_session.get(cdp_session).cloned();
             if let Some(tab) = tab {
@@ -304,6 +306,7 @@ impl Browser {
             None if is_own || info.opener_id.is_some() => self.new_tab(&session),
             None => return None,
         };
+        tab.set_opened_by_page();
         if let Some(opener) = opener {
             opener.change(|s| s.windows_come += 1);
         }

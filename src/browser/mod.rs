@@ -3,6 +3,7 @@
 //! Knows nothing of tools or clients. `state.rs` says what is known of a tab, `events.rs` keeps it so.
 
 pub mod dialogs;
+pub mod downloads;
 mod events;
 pub mod find;
 pub mod launch;

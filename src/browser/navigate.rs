@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::dialogs::answers_itself;
+use super::downloads::{Download, Stage};
 use super::state::{Dialog, Life, TabState};
 use super::{Browser, Tab};
 use crate::cdp::{CdpError, page, runtime};
@@ -40,6 +41,8 @@ pub struct Arrival {
     pub loaded: bool,
     /// The dialog that interrupted it.
     pub dialog: Option<Dialog>,
+    /// It was no page, but this.
+    pub download: Option<Download>,
 }
 
 /// What a navigation is measured against.
@@ -47,6 +50,7 @@ pub struct Arrival {
 struct Mark {
     commits: u64,
     moves: u64,
+    downloads: u64,
 }
 
 /// A navigation under way. Dropped before anything has come of it, it stops it; the page is as it was.
@@ -108,11 +112,7 @@ impl Tab {
             let loader = reply.loader_id.clone().unwrap_or_default();
             let aborted = error == "net::ERR_ABORTED";
             if reply.is_download == Some(true) {
-                return Err(Code::NavFailed
-                    .because(format!("{} is a download, not a page", quoted(url, 80)))
-                    .fact("net_error", error)
-                    .fact("download", true)
-                    .hint("downloads are not kept yet"));
+                return self.downloaded(mark, deadline).await;
             }
             if aborted && let Some(status) = self.look(|s| s.status(&loader)) {
                 // 204 and 205 leave the page where it is.
@@ -233,10 +233,44 @@ impl Tab {
         result
     }
 
+    /// Follows the download that a navigation turned out to be, to its end or the deadline.
+    async fn downloaded(&self, mark: Mark, deadline: Instant) -> Result<Arrival> {
+        let began = |s: &TabState| s.downloads_since(mark.downloads).next().map(drop);
+        self.until(deadline, began).await?;
+        self.until_downloaded(mark.downloads, deadline).await?;
+        let download = self.look(|s| s.downloads_since(mark.downloads).last().cloned());
+        match download {
+            Some(download) if download.stage == Stage::Failed => Err(Code::NavFailed
+                .because(format!(
+                    "the download of {} failed",
+                    quoted(&download.url, 80)
+                ))
+                .fact("net_error", "net::ERR_ABORTED")),
+            Some(_) => Ok(Arrival {
+                download,
+                ..Arrival::default()
+            }),
+            None => Err(Code::Timeout
+                .because("a download that did not begin")
+                .fact("acted", "unknown")),
+        }
+    }
+
+    /// Waits until no download that began after the first `mark` ones is under way, at most until the
+    /// deadline.
+    pub async fn until_downloaded(&self, mark: u64, deadline: Instant) -> Result<()> {
+        let over = |s: &TabState| {
+            let over = s.downloads_since(mark).all(|d| d.stage != Stage::Running);
+            over.then_some(())
+        };
+        self.until(deadline, over).await.map(drop)
+    }
+
     fn mark(&self) -> Mark {
         self.look(|s| Mark {
             commits: s.commits,
             moves: s.moves,
+            downloads: s.downloads_seen,
         })
     }
 
@@ -249,6 +283,7 @@ impl Tab {
                 status,
                 loaded,
                 dialog,
+                download: None,
             }
         };
         match found {

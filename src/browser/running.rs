@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::launch::{self, Launched};
 use super::process::Process;
 use super::profile::Profile;
-use super::{Browser, events};
+use super::{Browser, downloads, events};
 use crate::cdp::Transport;
 use crate::cdp::{BrowserContextId, CdpError, Command, Connection, browser, target};
 use crate::error::{Code, Error, Result};
@@ -194,21 +194,13 @@ impl Running {
             .by(deadline);
         let attached = self.connection.send(None, &attach).by(deadline);
         let discovered = self.connection.send(None, &discover).by(deadline);
-        let downloads = self.deny_downloads(None);
+        let downloads = downloads::behavior(None);
+        self.connection.send(None, &permissions(None)).forget();
         let version = version.await?;
         attached.await?;
         discovered.await?;
         self.call(&downloads, deadline).await?;
         Ok(version.product)
-    }
-
-    fn deny_downloads(&self, context: Option<BrowserContextId>) -> browser::SetDownloadBehavior {
-        browser::SetDownloadBehavior {
-            behavior: browser::SetDownloadBehaviorBehavior::Deny,
-            browser_context_id: context,
-            events_enabled: Some(true),
-            ..Default::default()
-        }
     }
 
     /// A new isolated browser context.
@@ -221,8 +213,10 @@ impl Running {
         let context = reply
             .map_err(|e| lost("making the session", e))?
             .browser_context_id;
-        let downloads = self.deny_downloads(Some(context.clone()));
+        let downloads = downloads::behavior(Some(context.clone()));
         self.connection.send(None, &downloads).forget();
+        let denied = permissions(Some(context.clone()));
+        self.connection.send(None, &denied).forget();
         Ok(context)
     }
 
@@ -277,6 +271,26 @@ impl Running {
         self.connection.close();
         profile.remove().await;
         self.over.send_replace(true);
+    }
+}
+
+/// What pages may do in a browser context without asking; what they would ask for is denied, so that no
+/// prompt that nobody sees keeps them waiting.
+fn permissions(context: Option<BrowserContextId>) -> browser::GrantPermissions {
+    use browser::PermissionType as P;
+    browser::GrantPermissions {
+        // Those that Chromium grants by itself: naming none of them would deny them.
+        permissions: vec![
+            P::BackgroundSync,
+            P::BackgroundFetch,
+            P::ClipboardSanitizedWrite,
+            P::PaymentHandler,
+            P::Sensors,
+            P::SpeakerSelection,
+            P::WakeLockScreen,
+        ],
+        browser_context_id: context,
+        ..Default::default()
     }
 }
 

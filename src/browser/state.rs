@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::downloads::{DOWNLOADS_KEPT, Download, Stage};
 use crate::cdp::dom::BackendNodeId;
 use crate::cdp::{Event, FrameId, LoaderId, RequestId, SessionId, input, network, page};
 
@@ -136,12 +137,14 @@ pub struct TabState {
     pub asked: u64,
     /// Such a navigation is under way: begun, and neither committed nor given up.
     pub pending: Option<LoaderId>,
+    /// The session's downloads of late, newest last.
+    pub downloads: VecDeque<Download>,
+    /// Downloads so far.
+    pub downloads_seen: u64,
     /// Windows that its pages have asked for, so far: told well before they come.
     pub windows_asked: u64,
     /// Those that came.
     pub windows_come: u64,
-    /// Downloads so far.
-    pub downloads: u64,
     /// File choosers that the page opened.
     pub choosers: Vec<Chooser>,
     /// What the page has begun to drag, while drags are intercepted.
@@ -385,6 +388,32 @@ impl TabState {
             _ => {}
         }
         Change::None
+    }
+
+    /// Notes that a download began.
+    pub(super) fn add_download(&mut self, mut download: Download) {
+        self.downloads_seen += 1;
+        download.number = self.downloads_seen;
+        if self.downloads.len() == DOWNLOADS_KEPT {
+            self.downloads.pop_front();
+        }
+        self.downloads.push_back(download);
+    }
+
+    /// Notes how far it has come. False if nothing is different that anybody waits for.
+    pub(super) fn update_download(&mut self, now: &Download) -> bool {
+        let known = self.downloads.iter_mut().find(|d| d.guid == now.guid);
+        let Some(known) = known.filter(|d| d.stage == Stage::Running) else {
+            return false;
+        };
+        known.bytes = now.bytes;
+        known.stage = now.stage;
+        now.stage != Stage::Running
+    }
+
+    /// The downloads that began after the first `mark` ones.
+    pub fn downloads_since(&self, mark: u64) -> impl Iterator<Item = &Download> {
+        self.downloads.iter().filter(move |d| d.number > mark)
     }
 
     /// Notes a dialog that nobody answered, for the tab's next reply.

@@ -1,7 +1,7 @@
 //! A tab: what is known of it, and the way to its page.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -38,6 +38,7 @@ pub struct Tab {
     snapshots: AtomicU32,
     notes: Mutex<HashSet<String>>,
     watched: Mutex<Option<(String, Instant)>>,
+    opened_by_page: AtomicBool,
     /// The last snapshots and the frames each was made of.
     views: Mutex<VecDeque<(String, Vec<FrameId>)>>,
     listening: Mutex<Listening>,
@@ -82,6 +83,7 @@ impl Tab {
             state: watch::Sender::new(TabState::default()),
             snapshots: AtomicU32::new(0),
             notes: Mutex::default(),
+            opened_by_page: AtomicBool::new(false),
             watched: Mutex::default(),
             views: Mutex::default(),
             listening: Mutex::default(),
@@ -117,6 +119,15 @@ impl Tab {
             Some(lost) => lost.title.clone(),
             None => self.look(|s| s.title.clone()),
         }
+    }
+
+    /// Whether a page opened it, not a caller.
+    pub fn was_opened_by_page(&self) -> bool {
+        self.opened_by_page.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_opened_by_page(&self) {
+        self.opened_by_page.store(true, Ordering::Relaxed);
     }
 
     /// Whether its renderer died.

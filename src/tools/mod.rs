@@ -285,7 +285,6 @@ table! {
     select::Select,
     check_box::Check,
     scroll::Scroll,
-    drag::Drag,
     upload::Upload,
     evaluate::Evaluate,
     dialog::Dialog,

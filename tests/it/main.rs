@@ -9,6 +9,7 @@ mod browser;
 mod cli;
 mod docs;
 mod evaluate;
+mod hits;
 mod layers;
 mod life;
 mod pages;
