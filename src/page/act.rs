@@ -186,6 +186,15 @@ impl Before {
         self.finish(call, acting, told, true).await
     }
 
+    /// As [`Before::after`], for what changes nothing by itself: the page is asked only if the browser
+    /// tells that something came of it.
+    pub async fn after_look(self, call: &Progress, acting: &Acting) -> Result<Done> {
+        if self.has_effect() {
+            return self.after(call, acting).await;
+        }
+        self.finish(call, acting, Told::default(), true).await
+    }
+
     /// Whether the browser has told of anything since.
     fn has_effect(&self) -> bool {
         let now = self.document.session.tabs();

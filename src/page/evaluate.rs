@@ -5,16 +5,18 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::act::{Acting, Before, Done, Told};
 use super::locate::Locator;
+use super::running::Running;
+use super::script::{is_expression, is_lone_function, needs_repl, only_looks};
 use super::value::{Value, remote};
 use super::{AHEAD, Again, Document, args, value};
-use crate::browser::{Place, Tab};
+use crate::browser::Place;
 use crate::cdp::runtime::{self, CallArgument, ExceptionDetails, RemoteObject, RemoteObjectId};
-use crate::cdp::{CdpError, Command, Pending, SessionId, dom, page as cdp_page};
+use crate::cdp::{CdpError, Command, Pending, dom, page as cdp_page};
 use crate::error::{Code, Error, Result};
 use crate::progress::{Acted, Progress};
 
@@ -25,10 +27,6 @@ const ISOLATED: &str = "tabd-evaluate";
 /// How long after a script a page counts as still watching for what the next one does. It watches
 /// longer by itself.
 const GOES_ON: Duration = Duration::from_millis(500);
-/// How long an idle page may take to say so before a script is ended.
-const SIGN: Duration = Duration::from_millis(100);
-/// How often a script is ended before its page is left alone.
-const STOPS: usize = 100;
 
 /// What is to be run, and where.
 pub struct Script {
@@ -46,6 +44,16 @@ pub struct Evaluated {
     pub value: Option<Value>,
     /// What it did.
     pub done: Done,
+}
+
+/// What is known of the page after the script.
+enum After {
+    /// The page's own word, right after it.
+    Told(Told),
+    /// Nothing can have come of it but what the browser tells.
+    Looked,
+    /// It took its time: the page is to be asked.
+    Unknown,
 }
 
 /// Why there is no value.
@@ -81,12 +89,13 @@ pub async fn evaluate(
         let before = Before::new(document);
         let run = Run::prepare(call, document, el, script).await?;
         match run.to_end(script).await {
-            Ok((value, told)) => {
+            Ok((value, after)) => {
                 run.release();
                 call.set_acted(Acted::Yes);
-                let done = match told {
-                    Some(told) => before.after_told(call, acting, told).await?,
-                    None => before.after(call, acting).await?,
+                let done = match after {
+                    After::Told(told) => before.after_told(call, acting, told).await?,
+                    After::Looked => before.after_look(call, acting).await?,
+                    After::Unknown => before.after(call, acting).await?,
                 };
                 let value = Some(value);
                 return Ok(Evaluated { value, done });
@@ -119,6 +128,8 @@ pub(super) struct Run<'a> {
     place: Place,
     world: World,
     el: Option<RemoteObjectId>,
+    /// Objects of the script are held.
+    holds: AtomicBool,
 }
 
 enum World {
@@ -167,6 +178,7 @@ impl<'a> Run<'a> {
             place,
             world,
             el: None,
+            holds: AtomicBool::new(script.isolated || el.r#ref.is_some()),
         };
         if let Some(r) = el.r#ref {
             document
@@ -210,18 +222,19 @@ impl<'a> Run<'a> {
             .ok_or_else(|| Code::Internal.because("an element without an object"))
     }
 
-    /// Its value, and the page's word after it where nothing else had to be waited for.
-    async fn to_end(&self, script: &Script) -> Result<(Value, Option<Told>), Stop> {
+    /// Its value, and what is known of the page after it.
+    async fn to_end(&self, script: &Script) -> Result<(Value, After), Stop> {
         let source = script.source.as_str();
         let mut form = match is_expression(source) {
             true => Form::Expression,
             false => Form::Plain,
         };
         let shift = |form| i64::from(self.el.is_some() || matches!(form, Form::Expression));
-        let (object, mut told) = loop {
-            let (reply, told) = self.run(source, form).await?;
+        let looks = only_looks(source);
+        let (object, mut after) = loop {
+            let (reply, after) = self.run(source, form, looks).await?;
             match reply.exception_details {
-                None => break (reply.result, told),
+                None => break (reply.result, after),
                 // It was a block or a declaration after all. Nothing of it has run.
                 Some(thrown) if matches!(form, Form::Expression) && is_syntax_error(&thrown) => {
                     form = Form::Plain;
@@ -230,27 +243,32 @@ impl<'a> Run<'a> {
             }
         };
         let mut object = object;
+        if object.object_id.is_some() {
+            self.holds.store(true, Ordering::Relaxed);
+        }
         if object.r#type == runtime::RemoteObjectType::Function
             && is_lone_function(source, object.description.as_deref().unwrap_or_default())
         {
-            told = None;
+            after = if looks { After::Looked } else { After::Unknown };
             object = self.call_function(&object, shift(form)).await?;
         }
         if object.subtype == Some(runtime::RemoteObjectSubtype::Promise) {
-            told = None;
+            after = if looks { After::Looked } else { After::Unknown };
             object = self.settled(object, shift(form)).await?;
         }
         let value = self.value(object, script.max_bytes).await?;
-        Ok((value, told))
+        Ok((value, after))
     }
 
-    /// Starts watching, runs the source and asks what has come of it, in one go. The page's word is
-    /// there if it came after the script's end.
+    /// Starts watching, runs the source and asks what has come of it, in one go; the page's word counts
+    /// if it came after the script's end. A script that only `looks` is just run: every message costs
+    /// the renderer as much as the script.
     async fn run(
         &self,
         source: &str,
         form: Form,
-    ) -> Result<(runtime::EvaluateReply, Option<Told>), Stop> {
+        looks: bool,
+    ) -> Result<(runtime::EvaluateReply, After), Stop> {
         let tab = &self.document.tab;
         let deadline = self.call.deadline();
         let mut expression = match form {
@@ -287,14 +305,13 @@ impl<'a> Run<'a> {
             context_id,
             object_group: Some(GROUP.to_owned()),
             silent: Some(true),
-            user_gesture: Some(true),
-            repl_mode: Some(true),
+            user_gesture: Some(!looks),
+            repl_mode: Some(needs_repl(source)),
             timeout: Some(limit.max(Duration::from_millis(1)).as_secs_f64() * 1000.0),
             ..Default::default()
         };
-        let own = tab.place_now(&self.document.frame, false);
-        let is_watched = own.is_some_and(|own| tab.is_watched(&own.context, GOES_ON));
-        if !is_watched {
+        let asks = !looks;
+        if asks && !self.is_watched() {
             let lease = "{\"prefix\":\"n\",\"next\":1,\"end\":1}";
             let watch = self.document.send_script(format!("tabd.watch({lease})"));
             if let Some(Ok(pending)) = watch {
@@ -304,34 +321,7 @@ impl<'a> Run<'a> {
         self.call.set_acted(Acted::Unknown);
         let mut guard = Running::new(tab, &self.place.cdp_session);
         let mut evaluated = tab.send_to(&self.place.cdp_session, &evaluate)?;
-        let lease = self
-            .document
-            .browser
-            .numbers()
-            .lease(self.document.number, 1);
-        let settle = args(serde_json::json!({
-            "budget_ms": 0, "keep": true, "again": true,
-            "prefix": self.document.prefix(), "next": lease.range.start, "end": lease.range.end,
-        }));
-        let asked = self.document.send_script(format!(
-            "tabd.settle({})",
-            serde_json::Value::Object(settle)
-        ));
-        let asked = async {
-            match asked {
-                Some(Ok(asked)) => {
-                    let reply = asked.await.ok()?;
-                    let text = reply.result.value?.string()?;
-                    if let Some(next) = super::next_of(&text) {
-                        self.document.browser.numbers().give_back(&lease, next);
-                    }
-                    serde_json::from_str::<Told>(&text)
-                        .ok()
-                        .filter(|told| !told.lost)
-                }
-                _ => None,
-            }
-        };
+        let asked = self.ask_page(asks);
         tokio::pin!(asked);
         let mut early = false;
         let both = async {
@@ -339,13 +329,14 @@ impl<'a> Run<'a> {
                 tokio::select! {
                     biased;
                     reply = &mut evaluated => {
-                        let told = match early {
-                            true => None,
-                            false => asked.await,
+                        let after = match (looks, early) {
+                            (true, _) => After::Looked,
+                            (false, true) => After::Unknown,
+                            (false, false) => asked.await.map_or(After::Unknown, After::Told),
                         };
-                        return Ok((reply, told));
+                        return Ok((reply, after));
                     }
-                    _ = &mut asked, if !early => {
+                    _ = &mut asked, if asks && !early => {
                         // The page has answered: what is still running waits.
                         early = true;
                         guard.waits();
@@ -354,7 +345,7 @@ impl<'a> Run<'a> {
             }
         };
         let raced = tab.unless_dialog(both, deadline).await;
-        let (reply, told) = match raced {
+        let (reply, after) = match raced {
             Ok(both) => both,
             Err(error) if error.code() == Code::Timeout => {
                 drop(guard);
@@ -370,7 +361,37 @@ impl<'a> Run<'a> {
             guard.over();
         }
         drop(guard);
-        Ok((self.check(reply)?, told))
+        Ok((self.check(reply)?, after))
+    }
+
+    /// Whether the page still watches from the script before.
+    fn is_watched(&self) -> bool {
+        let tab = &self.document.tab;
+        let own = tab.place_now(&self.document.frame, false);
+        own.is_some_and(|own| tab.is_watched(&own.context, GOES_ON))
+    }
+
+    /// Asks the page how it is, unless not `asks`. The question is on its way when this returns.
+    fn ask_page(&self, asks: bool) -> impl Future<Output = Option<Told>> + use<> {
+        let numbers = self.document.browser.clone();
+        let lease = numbers
+            .numbers()
+            .lease(self.document.number, u32::from(asks));
+        let settle = args(serde_json::json!({
+            "budget_ms": 0, "keep": true, "again": true,
+            "prefix": self.document.prefix(), "next": lease.range.start, "end": lease.range.end,
+        }));
+        let settle = format!("tabd.settle({})", serde_json::Value::Object(settle));
+        let asked = asks.then(|| self.document.send_script(settle)).flatten();
+        async move {
+            let reply = asked?.ok()?.await.ok()?;
+            let text = reply.result.value?.string()?;
+            if let Some(next) = super::next_of(&text) {
+                numbers.numbers().give_back(&lease, next);
+            }
+            let told = serde_json::from_str::<Told>(&text).ok()?;
+            (!told.lost).then_some(told)
+        }
     }
 
     /// In REPL mode a script that was ended is an internal error, in Chromium's words.
@@ -489,6 +510,7 @@ impl<'a> Run<'a> {
     /// What was thrown, `shift` lines further down than the script has it.
     async fn thrown(&self, thrown: ExceptionDetails, shift: i64) -> Stop {
         let exception = thrown.exception.clone().unwrap_or_default();
+        self.holds.store(true, Ordering::Relaxed);
         let is_error = exception.subtype == Some(runtime::RemoteObjectSubtype::Error);
         let told = match is_error {
             true => None,
@@ -506,6 +528,9 @@ impl<'a> Run<'a> {
 
     /// Lets go of the script's objects.
     fn release(&self) {
+        if !self.holds.load(Ordering::Relaxed) {
+            return;
+        }
         let release = runtime::ReleaseObjectGroup {
             object_group: GROUP.to_owned(),
         };
@@ -523,125 +548,6 @@ pub(super) fn argument<T: serde::Serialize + ?Sized>(value: &T) -> CallArgument 
     }
 }
 
-/// A script that may be running. Dropped while it may, it ends it.
-struct Running {
-    tab: Arc<Tab>,
-    cdp_session: SessionId,
-    state: State,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum State {
-    /// It has not ended, and the page has not answered since.
-    Runs,
-    /// It waits for something, as far as is known.
-    Waits,
-    Over,
-}
-
-impl Running {
-    fn new(tab: &Arc<Tab>, cdp_session: &SessionId) -> Running {
-        Running {
-            tab: tab.clone(),
-            cdp_session: cdp_session.clone(),
-            state: State::Runs,
-        }
-    }
-
-    fn waits(&mut self) {
-        self.state = State::Waits;
-    }
-
-    fn over(&mut self) {
-        self.state = State::Over;
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if self.state == State::Over {
-            return;
-        }
-        let one = runtime::Evaluate {
-            expression: "1".to_owned(),
-            ..Default::default()
-        };
-        if self.state == State::Runs {
-            self.tab.stop_scripts(&self.cdp_session);
-        }
-        // The question stands before any later call's script: as long as it has no answer, what runs is
-        // ours. A stop may come before the script has begun, and end what is before it instead; one to a
-        // page where nothing runs would end the page's next script.
-        let (tab, cdp_session) = (self.tab.clone(), self.cdp_session.clone());
-        let (Ok(mut sign), Ok(runtime)) = (
-            tab.send_to(&cdp_session, &one),
-            tokio::runtime::Handle::try_current(),
-        ) else {
-            return;
-        };
-        runtime.spawn(async move {
-            for _ in 0..STOPS {
-                let answered = tokio::time::timeout(SIGN, &mut sign).await.is_ok();
-                // A dialog holds everything, and the script ends when it is answered.
-                if answered || tab.dialog().is_some() {
-                    return;
-                }
-                tab.stop_scripts(&cdp_session);
-            }
-        });
-    }
-}
-
-/// Whether a script that starts like a block or a declaration may be meant as an object or a function.
-fn is_expression(source: &str) -> bool {
-    let source = uncommented(source);
-    let word = |word: &str| {
-        source.strip_prefix(word).is_some_and(|rest| {
-            !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$')
-        })
-    };
-    (source.starts_with('{') && trimmed(source).ends_with('}'))
-        || word("function")
-        || (word("async") && source["async".len()..].trim_start().starts_with("function"))
-}
-
-/// Whether the function is the whole script: what its source is, but for parentheses around it.
-fn is_lone_function(script: &str, function: &str) -> bool {
-    if function.starts_with("class") {
-        return false;
-    }
-    let mut script = trimmed(uncommented(script));
-    loop {
-        if script == function {
-            return true;
-        }
-        let inner = script.strip_prefix('(').and_then(|s| s.strip_suffix(')'));
-        match inner {
-            Some(inner) => script = trimmed(uncommented(inner)),
-            None => return false,
-        }
-    }
-}
-
-/// Without blank space and comments in front.
-fn uncommented(mut source: &str) -> &str {
-    loop {
-        source = source.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-        source = if let Some(rest) = source.strip_prefix("//") {
-            rest.find('\n').map_or("", |end| &rest[end..])
-        } else if let Some(rest) = source.strip_prefix("/*") {
-            rest.find("*/").map_or("", |end| &rest[end + 2..])
-        } else {
-            return source;
-        };
-    }
-}
-
-/// Without blank space and semicolons behind.
-fn trimmed(source: &str) -> &str {
-    source.trim_end_matches(|c: char| c.is_whitespace() || c == ';')
-}
-
 /// Whether a script did not compile, as opposed to one that threw a `SyntaxError`.
 fn is_syntax_error(thrown: &ExceptionDetails) -> bool {
     let class = thrown
@@ -649,38 +555,4 @@ fn is_syntax_error(thrown: &ExceptionDetails) -> bool {
         .as_ref()
         .and_then(|e| e.class_name.as_deref());
     class == Some("SyntaxError") && thrown.stack_trace.is_none()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_may_be_an_expression_is_tried_as_one() {
-        for source in [
-            "{a: 1}",
-            "function () {}",
-            "async function f() {}",
-            "// why\n{ b };",
-            "function(){}",
-        ] {
-            assert!(is_expression(source), "{source}");
-        }
-        for source in ["1", "({a: 1})", "functional()", "async () => 1", "{a: 1}.a"] {
-            assert!(!is_expression(source), "{source}");
-        }
-    }
-
-    #[test]
-    fn a_function_is_called_only_if_it_is_the_whole_script() {
-        assert!(is_lone_function(" () => 1;\n", "() => 1"));
-        assert!(is_lone_function("/* a */ ((x) => x)", "(x) => x"));
-        assert!(is_lone_function("(function f() {})", "function f() {}"));
-        assert!(!is_lone_function(
-            "document.write",
-            "function write() { [native code] }"
-        ));
-        assert!(!is_lone_function("const f = () => 1; f", "() => 1"));
-        assert!(!is_lone_function("class A {}", "class A {}"));
-    }
 }

@@ -16,6 +16,7 @@ pub mod input;
 pub mod keys;
 mod listeners;
 pub mod locate;
+pub mod marks;
 pub mod owed;
 pub mod paper;
 mod parts;
@@ -23,6 +24,8 @@ pub mod picture;
 pub mod point;
 mod quad;
 pub mod read;
+mod running;
+mod script;
 pub mod value;
 
 use std::sync::Arc;

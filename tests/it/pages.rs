@@ -13,11 +13,8 @@ pub struct Answer {
 
 /// An HTML page.
 pub fn html(body: impl Into<String>) -> Answer {
-    Answer {
-        status: "200 OK",
-        headers: "content-type: text/html; charset=utf-8\r\n".to_owned(),
-        body: body.into().into_bytes(),
-    }
+    let kind = "content-type: text/html; charset=utf-8";
+    answer("200 OK", &[kind], body.into())
 }
 
 /// An answer with a status and headers, each `name: value`.
