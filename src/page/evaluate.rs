@@ -47,6 +47,10 @@ pub struct Evaluated {
 }
 
 /// What is known of the page after the script.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one at a time, for as long as a call"
+)]
 enum After {
     /// The page's own word, right after it.
     Told(Told),
