@@ -31,6 +31,11 @@ class Act {
     /** What a press has met; null before one. @type {{hit: boolean, by: Element | null} | null} */
     this.press = null;
     this.clicked = false;
+    /** Changes so far, and how many there were when the button went down. */
+    this.changes = 0;
+    this.changesAtPress = 0;
+    /** The button came up on something else, though the page had not changed in between: no click got to the element. */
+    this.torn = false;
     /** The start of an HTML drag. @type {DragEvent | null} */
     this.dragStart = null;
     this.dropped = false;
@@ -44,6 +49,7 @@ class Act {
    */
   noteChange(record, _now) {
     this.changed = true;
+    this.changes++;
     if (record.type !== 'attributes' || !ANIMATED.has(record.attributeName ?? '')) this.busy++;
   }
 

@@ -20,6 +20,7 @@ function guardPress(act, guarded) {
       const reached = hit !== null && act.el !== null && dom.isConnected(act.el) && reaches(hit, act.el) !== '';
       act.press = { hit: reached, by: reached ? null : hit };
     }
+    if (act.press.hit) noteTear(act, event);
     if (act.press.hit || !guarded) {
       if (event.type === 'click' || event.type === 'auxclick' || event.type === 'contextmenu') {
         const hit = pressed(event);
@@ -32,6 +33,23 @@ function guardPress(act, guarded) {
   };
   for (const name of PRESS_EVENTS) addEventListener(name, onPress, { capture: true, passive: false });
   act.undo.push(() => { for (const name of PRESS_EVENTS) removeEventListener(name, onPress, true); });
+}
+
+/**
+ * Notes a press whose release falls on something else by nobody's doing: a picture that is exchanged while it is pointed at.
+ * @param {Act} act
+ * @param {Event} event
+ */
+function noteTear(act, event) {
+  if (event.type === 'mousedown') {
+    flushPulse();
+    act.changesAtPress = act.changes;
+    act.torn = false;
+  }
+  if (event.type !== 'mouseup' || !act.el || htmlName(act.el) === 'select') return;
+  flushPulse();
+  const hit = pressed(event);
+  act.torn = hit !== null && dom.isConnected(act.el) && reaches(hit, act.el) === '' && act.changes === act.changesAtPress;
 }
 
 /**

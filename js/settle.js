@@ -12,6 +12,7 @@
  * - `changed`: mutations, values, checkedness; `quiet`: false where the budget ran out first; `ms` spent here.
  * - `hit`: whether the press reached the element, absent where no press was seen in this frame; `clicked`: whether the click
  *   did. `hit:false` with `aim`'s guard: the page has not heard of the press; aim again. `by`: {ref,role,name} of what it met.
+ * - `torn`: the press got there and the click did not, by nobody's doing: press again.
  * - `focus`: {ref,role,name} of what has the focus, only where that is not what had it before.
  * - `value`, `checked`: of the action's element, where it has one; `gone`: true where that is no longer in the page.
  * @param {{budget_ms?: number, quiet_frames?: number, keep?: boolean, again?: boolean} & Lease} args
@@ -49,8 +50,8 @@ function effectOf(act, lease) {
   return {
     changed: act.hasChanged(),
     hit: press?.hit,
-    // The list of a select opens with the press, and takes the rest.
-    clicked: press && el && !/^(select|option|optgroup)$/.test(htmlName(el)) ? act.clicked : undefined,
+    clicked: press ? act.clicked : undefined,
+    torn: act.torn && !act.clicked ? true : undefined,
     by: press?.by && dom.isConnected(press.by) ? described(press.by, lease) : undefined,
     focus: focus && focus !== act.focus ? described(focus, lease) : undefined,
     value: el && editableKind(el) ? contentOf(el) : undefined,

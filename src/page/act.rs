@@ -66,10 +66,8 @@ pub struct Told {
     pub quiet: bool,
     /// Whether the press reached the element; absent where no press was seen.
     pub hit: Option<bool>,
-    /// Whether the click reached it as well; absent where there was no press, or none is to be expected.
-    pub clicked: Option<bool>,
-    /// It is no longer in the page.
-    pub gone: bool,
+    /// The press reached it and the click that belongs to it did not, by nobody's doing.
+    pub torn: bool,
     /// What it met instead.
     pub by: Option<Value>,
     /// What has the focus now, if that is new.
@@ -83,10 +81,9 @@ pub struct Told {
 }
 
 impl Done {
-    /// Whether a press got there, but neither the click that belongs to it nor anything else came of it:
-    /// what was under the pointer was another thing when the button came up.
+    /// Whether a press got there, but no click came of it, nor anything that the browser tells of: what
+    /// was under the pointer was another thing when the button came up.
     pub fn was_torn(&self) -> bool {
-        let told = &self.told;
         let came = [
             "navigated",
             "opened",
@@ -95,10 +92,7 @@ impl Done {
             "download",
             "chooser",
         ];
-        told.clicked == Some(false)
-            && !told.gone
-            && self.effect.get("changed") == Some(&false.into())
-            && !came.iter().any(|key| self.effect.contains_key(*key))
+        self.told.torn && !came.iter().any(|key| self.effect.contains_key(*key))
     }
 }
 
