@@ -77,13 +77,13 @@ function startAct(el, point, guarded) {
   for (const name of STATE_EVENTS) addEventListener(name, changed, { capture: true, passive: true });
   act.undo.push(() => { for (const name of STATE_EVENTS) removeEventListener(name, changed, true); });
   if (point) guardPress(act, guarded);
+  noteDrags(act);
   const look = () => {
     const left = act.startedAt + ACT_LIFE_MS - performance.now();
     if (left > 0) timer = setTimeout(look, left);
     else endAct();
   };
   let timer = setTimeout(look, ACT_LIFE_MS);
-  if (point) noteDrags(act);
   act.undo.push(() => clearTimeout(timer), releasePulse);
 }
 

@@ -26,6 +26,8 @@ const api = {
   find: (args) => answer(() => find(args)),
   text: (args) => answer(() => text(args)),
   html: (args) => answer(() => html(args)),
+  marks: (args) => answer(() => leased(args, marks(args))),
+  annotate: (args) => answerLater(leasedLater(args, annotate(args))),
 
   // Acting.
   locate: (args) => answer(() => leased(args, locate(args))),
@@ -105,3 +107,4 @@ async function leasedLater(args, result) {
 
 // From the start of the document: what goes on in it by itself.
 startPulse();
+refusePointerLock();

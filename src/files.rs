@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -165,6 +165,85 @@ fn create_own(dir: &Path, kind: &str, extension: &str, content: &[u8]) -> Result
             Err(error) => return Err(error),
             Ok(()) => return Ok(path),
         }
+    }
+}
+
+/// Where the browser writes what it downloads, under names of its own: a directory in the cache
+/// directory, made 0700. `None` if there can be none.
+pub fn incoming() -> Option<PathBuf> {
+    let dir = home::cache_dir().ok()?.join("incoming");
+    let made = fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&dir);
+    made.ok().map(|()| dir)
+}
+
+/// Where a download will be whose server or page suggests this name: only its last part counts.
+pub fn name_for_download(suggested: &str) -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let n = NEXT.fetch_add(1, Ordering::Relaxed);
+    let pid = std::process::id();
+    let name = format!(
+        "download-{}-{pid}.{n}-{}",
+        timestamp(),
+        safe_name(suggested)
+    );
+    home::cache_dir().unwrap_or_default().join(name)
+}
+
+/// Moves a finished download to `path`, mode 0600, and says how large it is. Blocks.
+pub fn keep_download(name: &str, path: &Path) -> Result<u64> {
+    let dir = incoming().ok_or_else(|| Code::Io.because("there is no directory for downloads"))?;
+    // The name is the browser's; it must not lead elsewhere.
+    let from = dir.join(Path::new(name).file_name().unwrap_or_default());
+    let moved = || -> std::io::Result<u64> {
+        fs::set_permissions(&from, fs::Permissions::from_mode(0o600))?;
+        fs::hard_link(&from, path)?;
+        fs::remove_file(&from)?;
+        Ok(fs::metadata(path)?.len())
+    };
+    let bytes = moved().map_err(|e| {
+        let _ = fs::remove_file(&from);
+        failed(path, &e)
+    })?;
+    if let Some(dir) = path.parent() {
+        trim(dir, MAX_TOTAL);
+    }
+    Ok(bytes)
+}
+
+/// The last part of a suggested file name without anything that could mislead; at most 100 characters
+/// that keep the extension.
+fn safe_name(suggested: &str) -> String {
+    let last = suggested.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain = |c: &char| {
+        let misleads = c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+        !misleads
+    };
+    let name: String = last.chars().filter(plain).collect();
+    let name = name.trim().trim_start_matches('.');
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) if extension.chars().count() <= 16 => {
+            (stem, format!(".{extension}"))
+        }
+        _ => (name, String::new()),
+    };
+    // A name may have 255 bytes, ours before it too.
+    let mut room = 160usize.saturating_sub(extension.len());
+    let stem: String = stem
+        .chars()
+        .take(100)
+        .take_while(|c| {
+            let fits = c.len_utf8() <= room;
+            room = room.saturating_sub(c.len_utf8());
+            fits
+        })
+        .collect();
+    match format!("{stem}{extension}") {
+        none if none.is_empty() => "file".to_owned(),
+        name => name,
     }
 }
 
@@ -347,6 +426,23 @@ mod tests {
             .collect();
         left.sort();
         assert_eq!(left, ["numbers", "pdf-1-3.pdf", "state-9"]);
+    }
+
+    #[test]
+    fn suggested_names_are_made_safe() {
+        for (suggested, safe) in [
+            ("report.pdf", "report.pdf"),
+            ("../../etc/passwd", "passwd"),
+            ("C:\\x\\a.txt", "a.txt"),
+            (".bashrc", "bashrc"),
+            ("a\u{202e}fdp.exe\n", "afdp.exe"),
+            ("..", "file"),
+            ("", "file"),
+        ] {
+            assert_eq!(safe_name(suggested), safe, "{suggested:?}");
+        }
+        let long = safe_name(&format!("{}.tar", "ä".repeat(300)));
+        assert!(long.len() <= 164 && long.ends_with(".tar"), "{long}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::state::Change;
-use super::{Browser, PAGE_SCRIPT, Running, Tab, WORLD, dialogs};
+use super::{Browser, PAGE_SCRIPT, Running, Tab, WORLD, dialogs, downloads};
 use crate::cdp::{Event, FrameId, SessionId, emulation, inspector, network, page, runtime, target};
 
 /// The viewport of a browser without windows, in CSS pixels.
@@ -74,6 +74,8 @@ pub(super) fn take(
                 });
             }
         }
+        (Event::BrowserDownloadWillBegin(e), _) => downloads::began(browser, e),
+        (Event::BrowserDownloadProgress(e), _) => downloads::went_on(browser, running, e),
         (_, Some(cdp_session)) => {
             let tab = browser.inner().by_cdp_session.get(cdp_session).cloned();
             if let Some(tab) = tab {
@@ -262,19 +264,7 @@ impl Browser {
         let known = self.inner().by_target.get(&info.target_id).cloned();
         let tab = match known {
             Some(tab) => tab,
-            None => {
-                let context = info.browser_context_id.as_ref();
-                // Every context but the browser's own was made for a session.
-                let session = self
-                    .sessions()
-                    .into_iter()
-                    .find(|s| s.is_context(running.generation, context))
-                    .or_else(|| self.find_session(crate::wire::DEFAULT_SESSION))?;
-                match info.opener_id {
-                    Some(_) => self.new_tab(&session),
-                    None => session.take_expected()?,
-                }
-            }
+            None => self.new_page(running, info)?,
         };
         tab.go_live(running, &info.target_id, cdp_session, &info.url);
         let mut inner = self.inner();
@@ -282,6 +272,44 @@ impl Browser {
         inner
             .by_cdp_session
             .insert(cdp_session.clone(), tab.clone());
+        Some(tab)
+    }
+
+    /// The tab of a page that nothing is known of yet; `None` if it is not ours.
+    fn new_page(&self, running: &Arc<Running>, info: &target::TargetInfo) -> Option<Arc<Tab>> {
+        let context = info.browser_context_id.as_ref();
+        // Every context but the browser's own was made for a session.
+        let own = self
+            .sessions()
+            .into_iter()
+            .find(|s| s.is_context(running.generation, context));
+        let is_own = own.is_some();
+        let session = own.or_else(|| self.find_session(crate::wire::DEFAULT_SESSION))?;
+        if info.opener_id.is_none()
+            && let Some(expected) = session.take_expected()
+        {
+            return Some(expected);
+        }
+        // A page that was opened without a way back to its opener has none that is told of.
+        let opener = match &info.opener_id {
+            Some(opener) => self.inner().by_target.get(opener).cloned(),
+            None => session
+                .tabs()
+                .into_iter()
+                .find(|t| t.look(|s| s.windows_asked > s.windows_come)),
+        };
+        let tab = match &opener {
+            Some(opener) => {
+                let session = self.find_session(&opener.session)?;
+                self.new_tab(&session)
+            }
+            None if is_own || info.opener_id.is_some() => self.new_tab(&session),
+            None => return None,
+        };
+        tab.set_opened_by_page();
+        if let Some(opener) = opener {
+            opener.change(|s| s.windows_come += 1);
+        }
         Some(tab)
     }
 

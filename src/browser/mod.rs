@@ -3,6 +3,7 @@
 //! Knows nothing of tools or clients. `state.rs` says what is known of a tab, `events.rs` keeps it so.
 
 pub mod dialogs;
+pub mod downloads;
 mod events;
 pub mod find;
 pub mod launch;
@@ -22,6 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 pub use launch::LaunchOptions;
@@ -65,7 +67,10 @@ pub struct Browser {
     options: LaunchOptions,
     allowed_schemes: Vec<String>,
     numbers: Numbers,
-    starting: tokio::sync::Mutex<()>,
+    /// Held by the task that starts a browser, whoever waits for it.
+    starting: Arc<tokio::sync::Mutex<()>>,
+    /// Turns true when the daemon ends: a browser that is just starting is not waited for.
+    ending: watch::Sender<bool>,
     sink: Arc<dyn Sink>,
     inner: Mutex<Inner>,
 }
@@ -75,8 +80,6 @@ struct Inner {
     running: Option<Arc<Running>>,
     version: Option<String>,
     generation: u64,
-    /// Refs below this were given out before the present browser started.
-    refs_before: u32,
     deaths: VecDeque<Instant>,
     deaths_seen: u64,
     sessions: HashMap<Arc<str>, Arc<Session>>,
@@ -115,7 +118,8 @@ impl Browser {
             options: options.launch,
             allowed_schemes: options.allowed_schemes,
             numbers,
-            starting: tokio::sync::Mutex::new(()),
+            starting: Arc::default(),
+            ending: watch::Sender::new(false),
             sink,
             inner: Mutex::default(),
         })
@@ -150,33 +154,47 @@ impl Browser {
             )))
     }
 
-    /// The running browser, started if it is not, by `until` or within 30 s. After three deaths in a
-    /// minute only with `insist`.
+    /// The running browser, started if it is not. Waits at most until `until`, or for the 30 s that a
+    /// start has; a start that nobody waits for any more goes on for the next caller. After three
+    /// deaths in a minute only with `insist`.
     pub async fn running(
         self: &Arc<Self>,
         until: Option<Instant>,
         insist: bool,
     ) -> Result<Arc<Running>> {
         if let Some(running) = self.alive() {
+            if insist {
+                self.inner().deaths.clear();
+            }
             return Ok(running);
         }
-        let deadline = until.unwrap_or_else(|| Instant::now() + START);
-        let one_at_a_time = tokio::time::timeout_at(deadline, self.starting.lock()).await;
-        let Ok(_starting) = one_at_a_time else {
-            return Err(Code::Timeout
+        let until = until.unwrap_or_else(|| Instant::now() + START);
+        let late = || {
+            Code::Timeout
                 .because("the browser is still starting")
-                .fact("acted", "no"));
+                .fact("acted", "no")
+                .hint("the start goes on; ask again, with a longer timeout_ms")
+        };
+        let one_at_a_time =
+            tokio::time::timeout_at(until, self.starting.clone().lock_owned()).await;
+        let Ok(starting) = one_at_a_time else {
+            return Err(late());
         };
         if let Some(running) = self.alive() {
             return Ok(running);
         }
         self.check_deaths(insist)?;
-        // Its own task: a caller that gives up must not leave half a browser behind.
+        // Its own task, which keeps the lock: a caller that gives up must leave neither half a browser
+        // behind nor the way free for a second one.
         let browser = self.clone();
-        let started = tokio::spawn(async move { running::start(&browser, deadline).await });
-        match started.await {
-            Ok(result) => result,
-            Err(panic) => Err(Code::Internal.because(format!("starting the browser: {panic}"))),
+        let started = tokio::spawn(async move {
+            let _starting = starting;
+            running::start(&browser, Instant::now() + START).await
+        });
+        match tokio::time::timeout_at(until, started).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => Err(Code::Internal.because(format!("starting the browser: {panic}"))),
+            Err(_) => Err(late()),
         }
     }
 
@@ -189,7 +207,7 @@ impl Browser {
     fn check_deaths(&self, insist: bool) -> Result<()> {
         let mut inner = self.inner();
         if inner.stopped {
-            return Err(Code::ShuttingDown.because("the daemon is shutting down"));
+            return Err(running::shutting_down());
         }
         if insist {
             inner.deaths.clear();
@@ -246,11 +264,6 @@ impl Browser {
     /// Whether daemons before this one gave out refs: a caller may remember what is gone.
     pub fn is_successor(&self) -> bool {
         self.numbers.had_predecessor()
-    }
-
-    /// Whether a ref of that number was given out before the present browser started.
-    pub fn is_from_before(&self, number: u32) -> bool {
-        number < self.inner().refs_before
     }
 
     /// Asks the browser for the titles of all tabs. It knows them without asking the pages, but does
@@ -346,12 +359,12 @@ impl Browser {
             inner.stopped = true;
             inner.running.take()
         };
-        // A browser that is just starting belongs to its starter, which sees `stopped`.
-        let _starting = tokio::time::timeout(Duration::from_secs(2), self.starting.lock()).await;
-        let late = self.inner().running.take();
-        for running in running.into_iter().chain(late) {
+        self.ending.send_replace(true);
+        if let Some(running) = running {
             running.stop(STOP_GRACE).await;
         }
+        // A browser that is just starting belongs to its starter, which ends it now.
+        drop(self.starting.lock().await);
         self.numbers.close();
     }
 }

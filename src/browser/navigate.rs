@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::dialogs::answers_itself;
+use super::downloads::{Download, Stage};
 use super::state::{Dialog, Life, TabState};
 use super::{Browser, Tab};
 use crate::cdp::{CdpError, page, runtime};
@@ -13,8 +14,9 @@ use crate::error::{Code, Error, Result, quoted};
 
 /// How long no request may have been under way for a page to be idle.
 const IDLE: Duration = Duration::from_millis(500);
-/// How long a navigation may go without an answer before the old page is suspected to be stuck.
-const SUSPECT: Duration = Duration::from_secs(1);
+/// How long a navigation may show nothing before the old page is asked for a sign of life, and how long
+/// it has to give it.
+const SUSPECT: Duration = Duration::from_millis(500);
 
 /// What to wait for after a navigation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub struct Arrival {
     pub loaded: bool,
     /// The dialog that interrupted it.
     pub dialog: Option<Dialog>,
+    /// It was no page, but this.
+    pub download: Option<Download>,
 }
 
 /// What a navigation is measured against.
@@ -46,6 +50,29 @@ pub struct Arrival {
 struct Mark {
     commits: u64,
     moves: u64,
+    downloads: u64,
+}
+
+/// A navigation under way. Dropped before anything has come of it, it stops it; the page is as it was.
+struct Unattended<'a> {
+    tab: &'a Tab,
+    commits: u64,
+    crashed: bool,
+    dropped: bool,
+}
+
+impl Drop for Unattended<'_> {
+    fn drop(&mut self) {
+        if self.tab.look(|s| s.commits != self.commits) {
+            return;
+        }
+        if self.dropped {
+            self.tab.stop_loading();
+        }
+        if self.crashed {
+            self.tab.change(|s| s.crashed = true);
+        }
+    }
 }
 
 enum Found {
@@ -57,17 +84,20 @@ impl Tab {
     /// Opens `url`, which has a scheme.
     ///
     /// Fails with `bad_request` for what does not parse, `nav_failed` with `data.net_error` for what
-    /// the network refuses, `timeout` if nothing has come by `deadline` (the navigation is stopped).
+    /// the network refuses, `timeout` if nothing has come by `deadline` (the navigation is stopped, as
+    /// it is when this future is dropped).
     pub async fn open(&self, url: &str, until: Until, deadline: Instant) -> Result<Arrival> {
-        self.wake().await;
+        self.leaving(self.go_to(url, until, deadline)).await
+    }
+
+    async fn go_to(&self, url: &str, until: Until, deadline: Instant) -> Result<Arrival> {
         let mark = self.mark();
         let navigate = page::Navigate {
             url: url.to_owned(),
             ..Default::default()
         };
         let reply = self.send(&navigate)?.by(deadline);
-        let reply = reply;
-        let reply = match self.rouse_while(reply, deadline).await {
+        let reply = match self.unless_asked(reply, deadline).await {
             Ok(reply) => reply,
             Err(CdpError::InvalidUrl) => {
                 return Err(Code::BadRequest
@@ -82,11 +112,7 @@ impl Tab {
             let loader = reply.loader_id.clone().unwrap_or_default();
             let aborted = error == "net::ERR_ABORTED";
             if reply.is_download == Some(true) {
-                return Err(Code::NavFailed
-                    .because(format!("{} is a download, not a page", quoted(url, 80)))
-                    .fact("net_error", error)
-                    .fact("download", true)
-                    .hint("downloads are not kept yet"));
+                return self.downloaded(mark, deadline).await;
             }
             if aborted && let Some(status) = self.look(|s| s.status(&loader)) {
                 // 204 and 205 leave the page where it is.
@@ -112,10 +138,13 @@ impl Tab {
         if self.is_crashed() {
             return self.open(&self.url(), until, deadline).await;
         }
-        self.wake().await;
+        self.leaving(self.load_again(until, deadline)).await
+    }
+
+    async fn load_again(&self, until: Until, deadline: Instant) -> Result<Arrival> {
         let mark = self.mark();
         let reply = self.send(&page::Reload::default())?.by(deadline);
-        match self.rouse_while(reply, deadline).await {
+        match self.unless_asked(reply, deadline).await {
             Ok(()) => self.arrive(mark, until, deadline).await,
             Err(CdpError::Deadline) => self.give_up(&self.url(), mark, until, deadline).await,
             Err(error) => Err(self.error("reloading the page", error)),
@@ -124,7 +153,10 @@ impl Tab {
 
     /// Goes `steps` through the history; `no_history` beyond its ends.
     pub async fn travel(&self, steps: i64, until: Until, deadline: Instant) -> Result<Arrival> {
-        self.wake().await;
+        self.leaving(self.go_steps(steps, until, deadline)).await
+    }
+
+    async fn go_steps(&self, steps: i64, until: Until, deadline: Instant) -> Result<Arrival> {
         let history = self
             .cdp(&page::GetNavigationHistory::default(), deadline)
             .await?;
@@ -139,27 +171,106 @@ impl Tab {
         let mark = self.mark();
         let go = page::NavigateToHistoryEntry { entry_id: entry.id };
         let reply = self.send(&go)?.by(deadline);
-        match self.rouse_while(reply, deadline).await {
+        match self.unless_asked(reply, deadline).await {
             Ok(()) => self.arrive(mark, until, deadline).await,
             Err(CdpError::Deadline) => self.give_up(&entry.url, mark, until, deadline).await,
             Err(error) => Err(self.error("going through the history", error)),
         }
     }
 
-    /// Brings a tab that died with its browser back to where it was, as far as that can be.
-    pub(super) async fn reopen(&self, browser: &Arc<Browser>, url: &str, deadline: Instant) {
+    /// Brings a tab that died with its browser back to where it was, as far as that can be. Fails only
+    /// if the time did not suffice, or the browser died once more; what comes of the page otherwise is
+    /// for the next tool to find out.
+    pub(super) async fn reopen(
+        &self,
+        browser: &Arc<Browser>,
+        url: &str,
+        deadline: Instant,
+    ) -> Result<()> {
         let (scheme, _) = url.split_once(':').unwrap_or_default();
         if url.is_empty() || url == "about:blank" || browser.check_scheme(scheme).is_err() {
-            return;
+            self.has_returned();
+            return Ok(());
         }
-        // What comes of it is the next tool's to find out.
-        let _ = self.open(url, Until::Load, deadline).await;
+        match self.open(url, Until::Load, deadline).await {
+            Err(error) if matches!(error.code(), Code::Timeout | Code::BrowserCrashed) => {
+                Err(error.fact("acted", "no").context(format!(
+                    "tab {} was not back at its page after the browser's death",
+                    self.id
+                )))
+            }
+            _ => {
+                self.has_returned();
+                Ok(())
+            }
+        }
+    }
+
+    /// A navigation, which is stopped if nobody waits for it any more.
+    async fn leaving(&self, go: impl Future<Output = Result<Arrival>>) -> Result<Arrival> {
+        let commits = self.look(|s| s.commits);
+        let mut guard = Unattended {
+            tab: self,
+            commits,
+            crashed: self.is_crashed(),
+            dropped: true,
+        };
+        // It is about to have a process again; another crash from now on is that one's.
+        self.change(|s| s.crashed = false);
+        if !guard.crashed {
+            self.wake().await;
+        }
+        let result = tokio::select! {
+            biased;
+            result = go => result,
+            never = self.rouse(commits) => match never {},
+        };
+        guard.dropped = false;
+        drop(guard);
+        if self.look(|s| s.commits > commits) {
+            self.has_returned();
+        }
+        result
+    }
+
+    /// Follows the download that a navigation turned out to be, to its end or the deadline.
+    async fn downloaded(&self, mark: Mark, deadline: Instant) -> Result<Arrival> {
+        let began = |s: &TabState| s.downloads_since(mark.downloads).next().map(drop);
+        self.until(deadline, began).await?;
+        self.until_downloaded(mark.downloads, deadline).await?;
+        let download = self.look(|s| s.downloads_since(mark.downloads).last().cloned());
+        match download {
+            Some(download) if download.stage == Stage::Failed => Err(Code::NavFailed
+                .because(format!(
+                    "the download of {} failed",
+                    quoted(&download.url, 80)
+                ))
+                .fact("net_error", "net::ERR_ABORTED")),
+            Some(_) => Ok(Arrival {
+                download,
+                ..Arrival::default()
+            }),
+            None => Err(Code::Timeout
+                .because("a download that did not begin")
+                .fact("acted", "unknown")),
+        }
+    }
+
+    /// Waits until no download that began after the first `mark` ones is under way, at most until the
+    /// deadline.
+    pub async fn until_downloaded(&self, mark: u64, deadline: Instant) -> Result<()> {
+        let over = |s: &TabState| {
+            let over = s.downloads_since(mark).all(|d| d.stage != Stage::Running);
+            over.then_some(())
+        };
+        self.until(deadline, over).await.map(drop)
     }
 
     fn mark(&self) -> Mark {
         self.look(|s| Mark {
             commits: s.commits,
             moves: s.moves,
+            downloads: s.downloads_seen,
         })
     }
 
@@ -172,6 +283,7 @@ impl Tab {
                 status,
                 loaded,
                 dialog,
+                download: None,
             }
         };
         match found {
@@ -228,41 +340,41 @@ impl Tab {
         }
     }
 
-    /// Waits for `reply`; if it is slow and the old page is stuck in a script, ends the script.
-    async fn rouse_while<T>(
+    /// Waits for `reply`, but not past a dialog that waits for an answer: whoever asks sees it in the
+    /// state.
+    async fn unless_asked<T>(
         &self,
         reply: impl Future<Output = Result<T, CdpError>>,
         deadline: Instant,
     ) -> Result<T, CdpError> {
         let dialog = async {
-            let open = |s: &TabState| {
-                let dialog = s.dialog.as_ref()?;
-                (!answers_itself(dialog)).then_some(())
-            };
+            let open = |s: &TabState| is_asked(s).then_some(());
             match self.until(deadline, open).await {
-                // Whoever waits sees the dialog in the state.
                 Ok(Some(())) => CdpError::Deadline,
                 _ => std::future::pending().await,
             }
-        };
-        let rouse = async {
-            sleep_until(Instant::now() + SUSPECT).await;
-            if let Ok(sign) = self.send(&one())
-                && timeout_at(Instant::now() + SUSPECT, sign).await.is_err()
-            {
-                let terminate = self.send(&runtime::TerminateExecution::default());
-                if let Ok(pending) = terminate {
-                    pending.forget();
-                }
-            }
-            std::future::pending::<()>().await
         };
         tokio::select! {
             biased;
             reply = reply => reply,
             error = dialog => Err(error),
-            () = rouse => Err(CdpError::Deadline),
         }
+    }
+
+    /// While the old page is there: whenever it is stuck in a script, ends the script, which would keep
+    /// the new one from coming. Never returns.
+    async fn rouse(&self, commits: u64) -> std::convert::Infallible {
+        while self.look(|s| s.commits == commits && !s.closed && !s.crashed) {
+            sleep_until(Instant::now() + SUSPECT).await;
+            let Ok(sign) = self.send(&one()) else { break };
+            let silent = timeout_at(Instant::now() + SUSPECT, sign).await.is_err();
+            // A page that a dialog holds is silent, too.
+            if silent && self.look(|s| s.commits == commits && !is_asked(s)) {
+                let main = self.look(|s| s.main_frame().map(|f| f.cdp_session.clone()));
+                main.iter().for_each(|main| self.stop_scripts(main));
+            }
+        }
+        std::future::pending().await
     }
 
     /// Waits until no request has been under way for 500 ms. False at the deadline.
@@ -303,6 +415,11 @@ fn arrived(s: &TabState, mark: Mark, until: Until) -> Option<Found> {
     // Within the document: a fragment, or the history API.
     let moved = s.moves > mark.moves && s.commits == mark.commits && s.pending.is_none();
     (replaced || moved).then_some(Found::Arrived)
+}
+
+/// Whether a dialog waits for a caller's answer.
+fn is_asked(s: &TabState) -> bool {
+    s.dialog.as_ref().is_some_and(|d| !answers_itself(d))
 }
 
 fn refused(url: &str, error: &str) -> Error {

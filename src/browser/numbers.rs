@@ -38,6 +38,8 @@ struct Pool {
     next: u32,
     end: u32,
     free: Vec<Range<u32>>,
+    /// Those below were given out before the present browser started.
+    before: u32,
 }
 
 impl Pool {
@@ -46,6 +48,7 @@ impl Pool {
             next: 1,
             end: u32::MAX,
             free: Vec::new(),
+            before: 0,
         }
     }
 
@@ -62,6 +65,12 @@ impl Pool {
             self.next = range.end;
             range
         })
+    }
+
+    fn restart(&mut self) {
+        // What came back below the mark would look as if it were from before.
+        self.free.clear();
+        self.before = self.next;
     }
 
     fn put(&mut self, unused: Range<u32>) {
@@ -167,9 +176,26 @@ impl Numbers {
         }
     }
 
-    /// The number that the next ref without a frame number has at least.
-    pub fn next_ref(&self) -> u32 {
-        self.inner().refs.next
+    /// A new browser starts: no ref and no frame of before lives on.
+    pub fn restart(&self) {
+        let mut inner = self.inner();
+        inner.refs.restart();
+        inner.frames.restart();
+        inner.within.values_mut().for_each(Pool::restart);
+    }
+
+    /// Whether a frame's ref of that number was given out before the present browser started.
+    pub fn is_from_before(&self, frame: Option<u32>, number: u32) -> bool {
+        let inner = self.inner();
+        match frame {
+            Some(frame) => inner.within.get(&frame).is_some_and(|p| number < p.before),
+            None => number < inner.refs.before,
+        }
+    }
+
+    /// The same of a frame's own number.
+    pub fn is_frame_from_before(&self, frame: u32) -> bool {
+        frame < self.inner().frames.before
     }
 
     /// Forgets a frame that is gone for good.

@@ -1,5 +1,6 @@
 //! One life of the browser process: its pipe, its child, its end.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use tokio::time::Instant;
 use super::launch::{self, Launched};
 use super::process::Process;
 use super::profile::Profile;
-use super::{Browser, events};
+use super::{Browser, downloads, events};
 use crate::cdp::Transport;
 use crate::cdp::{BrowserContextId, CdpError, Command, Connection, browser, target};
 use crate::error::{Code, Error, Result};
@@ -26,6 +27,8 @@ pub struct Running {
     /// Whether it shows windows.
     pub headed: bool,
     process: Arc<Process>,
+    /// Whether its own context has been used by a `default` session that is closed.
+    spent: AtomicBool,
     profile: Mutex<Option<Profile>>,
     /// Turns true once nothing of this life is left.
     over: watch::Sender<bool>,
@@ -33,13 +36,18 @@ pub struct Running {
 
 /// Starts the browser and makes it the present one.
 pub(super) async fn start(browser: &Arc<Browser>, deadline: Instant) -> Result<Arc<Running>> {
+    let launched = tokio::select! {
+        biased;
+        () = browser.ends() => return Err(shutting_down()),
+        launched = launch::launch(&browser.options, deadline.into()) => launched?,
+    };
     let Launched {
         to_browser,
         from_browser,
         process,
         profile,
         headless_shell,
-    } = launch::launch(&browser.options, deadline.into()).await?;
+    } = launched;
     let transport = Transport::pipe(to_browser, from_browser)
         .map_err(|e| Code::NoBrowser.because(format!("the browser's pipe: {e}")))?;
     // Events need the connection that brings them, and come only after the first command.
@@ -53,18 +61,27 @@ pub(super) async fn start(browser: &Arc<Browser>, deadline: Instant) -> Result<A
             }
         })
     };
-    let refs_before = browser.numbers.next_ref();
+    browser.numbers.restart();
     let running = Arc::new(Running {
         generation: browser.inner().generation + 1,
         connection,
         headless_shell,
         headed: browser.options.headed,
         process: Arc::new(process),
+        spent: AtomicBool::new(false),
         profile: Mutex::new(Some(profile)),
         over: watch::Sender::new(false),
     });
     let _ = slot.set(Arc::downgrade(&running));
-    let version = match running.greet(deadline).await {
+    let greeted = tokio::select! {
+        biased;
+        () = browser.ends() => {
+            running.stop(Duration::ZERO).await;
+            return Err(shutting_down());
+        }
+        greeted = running.greet(deadline) => greeted,
+    };
+    let version = match greeted {
         Ok(version) => version,
         Err(error) => {
             let why = running
@@ -81,7 +98,6 @@ pub(super) async fn start(browser: &Arc<Browser>, deadline: Instant) -> Result<A
     let stopped = {
         let mut inner = browser.inner();
         inner.generation = running.generation;
-        inner.refs_before = refs_before;
         inner.version = Some(version.clone());
         if !inner.stopped {
             inner.running = Some(running.clone());
@@ -90,7 +106,7 @@ pub(super) async fn start(browser: &Arc<Browser>, deadline: Instant) -> Result<A
     };
     if stopped {
         running.stop(super::STOP_GRACE).await;
-        return Err(Code::ShuttingDown.because("the daemon is shutting down"));
+        return Err(shutting_down());
     }
     let pid = running.pid();
     browser.tell(
@@ -105,14 +121,28 @@ pub(super) async fn start(browser: &Arc<Browser>, deadline: Instant) -> Result<A
 
 /// Waits for this life's end and clears up after it.
 async fn watch_over(browser: Weak<Browser>, running: Arc<Running>) {
-    running.connection.closed().await;
+    // Either may come first; a helper process can hold the pipe open for a while.
+    tokio::select! {
+        () = running.connection.closed() => {}
+        _ = running.process.wait() => running.connection.close(),
+    }
     if let Some(browser) = browser.upgrade() {
         browser.mourn(&running);
     }
     running.stop(Duration::from_millis(200)).await;
 }
 
+pub(super) fn shutting_down() -> Error {
+    Code::ShuttingDown.because("the daemon is shutting down")
+}
+
 impl Browser {
+    /// Waits until the daemon ends.
+    async fn ends(&self) {
+        // The sender is in `self`.
+        let _ = self.ending.subscribe().wait_for(|ending| *ending).await;
+    }
+
     /// Takes note of a browser's death: its tabs have to be reopened.
     fn mourn(&self, running: &Arc<Running>) {
         let (expected, tabs) = {
@@ -164,21 +194,13 @@ impl Running {
             .by(deadline);
         let attached = self.connection.send(None, &attach).by(deadline);
         let discovered = self.connection.send(None, &discover).by(deadline);
-        let downloads = self.deny_downloads(None);
+        let downloads = downloads::behavior(None);
+        self.connection.send(None, &permissions(None)).forget();
         let version = version.await?;
         attached.await?;
         discovered.await?;
         self.call(&downloads, deadline).await?;
         Ok(version.product)
-    }
-
-    fn deny_downloads(&self, context: Option<BrowserContextId>) -> browser::SetDownloadBehavior {
-        browser::SetDownloadBehavior {
-            behavior: browser::SetDownloadBehaviorBehavior::Deny,
-            browser_context_id: context,
-            events_enabled: Some(true),
-            ..Default::default()
-        }
     }
 
     /// A new isolated browser context.
@@ -191,8 +213,10 @@ impl Running {
         let context = reply
             .map_err(|e| lost("making the session", e))?
             .browser_context_id;
-        let downloads = self.deny_downloads(Some(context.clone()));
+        let downloads = downloads::behavior(Some(context.clone()));
         self.connection.send(None, &downloads).forget();
+        let denied = permissions(Some(context.clone()));
+        self.connection.send(None, &denied).forget();
         Ok(context)
     }
 
@@ -203,6 +227,16 @@ impl Running {
         deadline: Instant,
     ) -> Result<C::Output, CdpError> {
         self.connection.call(None, command, deadline).await
+    }
+
+    /// The browser's own context is not to be used again.
+    pub(super) fn spend(&self) {
+        self.spent.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is not.
+    pub(super) fn is_spent(&self) -> bool {
+        self.spent.load(Ordering::Relaxed)
     }
 
     /// The browser's process id.
@@ -237,6 +271,26 @@ impl Running {
         self.connection.close();
         profile.remove().await;
         self.over.send_replace(true);
+    }
+}
+
+/// What pages may do in a browser context without asking; what they would ask for is denied, so that no
+/// prompt that nobody sees keeps them waiting.
+fn permissions(context: Option<BrowserContextId>) -> browser::GrantPermissions {
+    use browser::PermissionType as P;
+    browser::GrantPermissions {
+        // Those that Chromium grants by itself: naming none of them would deny them.
+        permissions: vec![
+            P::BackgroundSync,
+            P::BackgroundFetch,
+            P::ClipboardSanitizedWrite,
+            P::PaymentHandler,
+            P::Sensors,
+            P::SpeakerSelection,
+            P::WakeLockScreen,
+        ],
+        browser_context_id: context,
+        ..Default::default()
     }
 }
 

@@ -131,7 +131,12 @@ impl Session {
     }
 
     /// The tab and frame in which `r` was given out. `stale_ref` if either is gone.
-    pub fn place_of(&self, r: Ref, tab: Option<TabId>) -> Result<(Arc<Tab>, FrameId)> {
+    pub fn place_of(
+        &self,
+        browser: &Browser,
+        r: Ref,
+        tab: Option<TabId>,
+    ) -> Result<(Arc<Tab>, FrameId)> {
         let stale = |why: &str, what: &str| {
             Code::StaleRef
                 .because(format!("{r} is no longer there: {what}"))
@@ -175,10 +180,13 @@ impl Session {
                 .fact("argument", "tab")
                 .hint("leave tab out: a ref alone fixes it"));
         }
+        let restarted = r
+            .frame
+            .is_some_and(|f| browser.numbers().is_frame_from_before(f));
         let frame = match frame {
             None => place.main_frame(),
             Some(frame) if place.has_frame(&frame) => frame,
-            Some(_) if place.is_lost() => {
+            Some(_) if place.is_lost() || restarted => {
                 return Err(stale("restarted", "the browser was restarted"));
             }
             Some(_) => return Err(stale("frame_gone", "its frame is gone")),
@@ -202,6 +210,7 @@ impl Session {
             && let Some(oldest) = inner.frames.keys().min().copied()
         {
             inner.frames.remove(&oldest);
+            browser.numbers().forget(oldest);
         }
         let number = browser.numbers().frame();
         inner.frames.insert(number, place);
@@ -249,7 +258,7 @@ impl Session {
         {
             return Ok(context.clone());
         }
-        let context = if self.is_default() {
+        let context = if self.is_default() && !running.is_spent() {
             None
         } else {
             Some(running.new_context(by).await?)
@@ -278,22 +287,23 @@ impl Session {
         }
     }
 
-    /// Makes sure the tab has a page in this browser: one that died with the last browser is opened
-    /// again at its last URL.
+    /// Makes sure the tab has a page in this browser: one that died with the last browser gets an
+    /// empty one, and with `bring_back` its last URL. Cut short, the next call goes on with it.
     pub async fn revive(
         &self,
         browser: &Arc<Browser>,
         running: &Running,
         tab: &Arc<Tab>,
+        bring_back: bool,
         by: Instant,
     ) -> Result<()> {
-        if tab.is_live(running.generation) {
-            return Ok(());
+        if !tab.is_live(running.generation) {
+            self.make_page(running, tab, by).await?;
         }
-        let url = tab.url();
-        self.make_page(running, tab, by).await?;
-        tab.reopen(browser, &url, by).await;
-        Ok(())
+        match tab.to_return_to() {
+            Some(url) if bring_back => tab.reopen(browser, &url, by).await,
+            _ => Ok(()),
+        }
     }
 
     async fn make_page(&self, running: &Running, tab: &Arc<Tab>, by: Instant) -> Result<()> {
@@ -328,6 +338,8 @@ impl Session {
     /// profile is one that stays.
     pub(super) async fn end(&self, browser: &Browser, keep_storage: bool, by: Instant) {
         let running = browser.alive();
+        let frames = std::mem::take(&mut self.inner().frames);
+        frames.keys().for_each(|f| browser.numbers().forget(*f));
         for tab in self.tabs() {
             if let Some(running) = &running {
                 tab.close_page(running, by).await;
@@ -349,6 +361,9 @@ impl Session {
             None if !keep_storage => {
                 let cookies = storage::ClearCookies::default();
                 let _ = running.call(&cookies, by).await;
+                // No command clears what all origins have stored. So nobody comes back to it: the next
+                // session of that name gets a context like any other's.
+                running.spend();
             }
             None => {}
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::downloads::{DOWNLOADS_KEPT, Download, Stage};
 use crate::cdp::dom::BackendNodeId;
 use crate::cdp::{Event, FrameId, LoaderId, RequestId, SessionId, input, network, page};
 
@@ -136,8 +137,14 @@ pub struct TabState {
     pub asked: u64,
     /// Such a navigation is under way: begun, and neither committed nor given up.
     pub pending: Option<LoaderId>,
+    /// The session's downloads of late, newest last.
+    pub downloads: VecDeque<Download>,
     /// Downloads so far.
-    pub downloads: u64,
+    pub downloads_seen: u64,
+    /// Windows that its pages have asked for, so far: told well before they come.
+    pub windows_asked: u64,
+    /// Those that came.
+    pub windows_come: u64,
     /// File choosers that the page opened.
     pub choosers: Vec<Chooser>,
     /// What the page has begun to drag, while drags are intercepted.
@@ -209,6 +216,27 @@ impl TabState {
         let main = self.main.clone();
         self.frames
             .retain(|id, frame| *id == main || frame.cdp_session != *cdp_session);
+    }
+
+    /// The process of out-of-process frames died: their documents are gone, and all below them.
+    fn lose_frames(&mut self, cdp_session: &SessionId) {
+        if self
+            .dialog
+            .as_ref()
+            .is_some_and(|d| d.cdp_session == *cdp_session)
+        {
+            self.dialog = None;
+        }
+        let dead = |f: &Frame| f.cdp_session == *cdp_session;
+        let lost: Vec<_> = self
+            .frames
+            .iter()
+            .filter(|(_, f)| dead(f))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in lost {
+            self.remove_frame(&id);
+        }
     }
 
     /// Takes in one event of one of the tab's CDP sessions.
@@ -299,6 +327,7 @@ impl TabState {
                     return Change::DialogClosed(dialog);
                 }
             }
+            Event::PageWindowOpen(_) => self.windows_asked += 1,
             Event::PageFileChooserOpened(e) => {
                 if let Some(node) = e.backend_node_id {
                     self.choosers.push(Chooser {
@@ -310,6 +339,10 @@ impl TabState {
             }
             Event::InputDragIntercepted(e) => self.drag = Some(e.data.clone()),
             Event::InspectorTargetCrashed(_) => {
+                if self.main_frame().is_some_and(|f| f.cdp_session != *cdp_session) {
+                    self.lose_frames(cdp_session);
+                    return Change::None;
+                }
                 self.crashed = true;
                 self.dialog = None;
                 self.pending = None;
@@ -355,6 +388,32 @@ impl TabState {
             _ => {}
         }
         Change::None
+    }
+
+    /// Notes that a download began.
+    pub(super) fn add_download(&mut self, mut download: Download) {
+        self.downloads_seen += 1;
+        download.number = self.downloads_seen;
+        if self.downloads.len() == DOWNLOADS_KEPT {
+            self.downloads.pop_front();
+        }
+        self.downloads.push_back(download);
+    }
+
+    /// Notes how far it has come. False if nothing is different that anybody waits for.
+    pub(super) fn update_download(&mut self, now: &Download) -> bool {
+        let known = self.downloads.iter_mut().find(|d| d.guid == now.guid);
+        let Some(known) = known.filter(|d| d.stage == Stage::Running) else {
+            return false;
+        };
+        known.bytes = now.bytes;
+        known.stage = now.stage;
+        now.stage != Stage::Running
+    }
+
+    /// The downloads that began after the first `mark` ones.
+    pub fn downloads_since(&self, mark: u64) -> impl Iterator<Item = &Download> {
+        self.downloads.iter().filter(move |d| d.number > mark)
     }
 
     /// Notes a dialog that nobody answered, for the tab's next reply.

@@ -1,7 +1,7 @@
 //! A tab: what is known of it, and the way to its page.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -32,13 +32,23 @@ pub struct Tab {
     /// Whether it is its session's first: its main frame's refs have no frame number.
     pub is_first: bool,
     live: Mutex<Option<Live>>,
+    /// Where it was when its page died with a browser, until it is there again.
+    lost: Mutex<Option<Lost>>,
     state: watch::Sender<TabState>,
     snapshots: AtomicU32,
     notes: Mutex<HashSet<String>>,
     watched: Mutex<Option<(String, Instant)>>,
+    opened_by_page: AtomicBool,
     /// The last snapshots and the frames each was made of.
     views: Mutex<VecDeque<(String, Vec<FrameId>)>>,
     listening: Mutex<Listening>,
+}
+
+/// What a page that died with its browser was.
+#[derive(Clone)]
+struct Lost {
+    url: String,
+    title: String,
 }
 
 #[derive(Clone)]
@@ -69,9 +79,11 @@ impl Tab {
             session,
             is_first,
             live: Mutex::new(None),
+            lost: Mutex::new(None),
             state: watch::Sender::new(TabState::default()),
             snapshots: AtomicU32::new(0),
             notes: Mutex::default(),
+            opened_by_page: AtomicBool::new(false),
             watched: Mutex::default(),
             views: Mutex::default(),
             listening: Mutex::default(),
@@ -82,6 +94,10 @@ impl Tab {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn lost(&self) -> MutexGuard<'_, Option<Lost>> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     // What is known.
 
     /// Looks at the state. The closure must not wait or send.
@@ -89,14 +105,29 @@ impl Tab {
         at(&self.state.borrow())
     }
 
-    /// The main document's URL.
+    /// The main document's URL; of a tab that has to be opened again, the last one.
     pub fn url(&self) -> String {
-        self.look(|s| s.url().to_owned())
+        match &*self.lost() {
+            Some(lost) => lost.url.clone(),
+            None => self.look(|s| s.url().to_owned()),
+        }
     }
 
     /// The last title the browser told.
     pub fn title(&self) -> String {
-        self.look(|s| s.title.clone())
+        match &*self.lost() {
+            Some(lost) => lost.title.clone(),
+            None => self.look(|s| s.title.clone()),
+        }
+    }
+
+    /// Whether a page opened it, not a caller.
+    pub fn was_opened_by_page(&self) -> bool {
+        self.opened_by_page.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_opened_by_page(&self) {
+        self.opened_by_page.store(true, Ordering::Relaxed);
     }
 
     /// Whether its renderer died.
@@ -255,15 +286,24 @@ impl Tab {
         });
     }
 
-    /// Its page died with the browser.
+    /// Its page died with the browser. One that was not there again yet stays where it was before.
     pub(super) fn lose(&self) {
+        let (url, title) = self.look(|s| (s.url().to_owned(), s.title.clone()));
+        self.lost().get_or_insert(Lost { url, title });
         *self.live() = None;
         self.state.send_modify(|s| {
-            let (url, title) = (s.url().to_owned(), std::mem::take(&mut s.title));
-            let main = s.main.clone();
-            *s = TabState::new(main, SessionId::default(), url);
-            s.title = title;
+            *s = TabState::new(s.main.clone(), SessionId::default(), s.url().to_owned());
         });
+    }
+
+    /// Where it still has to be brought back to.
+    pub(super) fn to_return_to(&self) -> Option<String> {
+        self.lost().as_ref().map(|lost| lost.url.clone())
+    }
+
+    /// It is where it was, or goes elsewhere.
+    pub(super) fn has_returned(&self) {
+        *self.lost() = None;
     }
 
     /// Marks it closed; false if it was.

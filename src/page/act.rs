@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::read::{ReadArgs, Snapshot, read};
 use super::{Again, Document, args, files};
 use crate::browser;
+use crate::browser::downloads::Stage;
 use crate::browser::state::{Chooser, Life, TabState};
 use crate::error::{Code, Result};
 use crate::progress::{NAVIGATION, Progress};
@@ -17,8 +18,12 @@ use crate::wire::TabId;
 
 /// The longest that requests which an action started are waited for.
 const REQUESTS: Duration = Duration::from_secs(2);
+/// How long after a navigation that came to nothing a download may be told of.
+const DOWNLOAD: Duration = Duration::from_millis(150);
 /// What naming an element may take once the action is over.
 const LAST_LOOK: Duration = Duration::from_millis(500);
+/// The longest that windows which an action asked for are waited for.
+const WINDOWS: Duration = Duration::from_secs(1);
 /// The longest that a changing document is waited for.
 const QUIET_MS: u64 = 500;
 
@@ -98,6 +103,8 @@ pub struct Before {
     requests: u64,
     dialogs: u64,
     choosers: usize,
+    downloads: u64,
+    windows: (u64, u64),
 }
 
 #[allow(
@@ -128,6 +135,8 @@ impl Before {
             requests: s.requests_seen,
             dialogs: s.dialogs_seen,
             choosers: s.choosers.len(),
+            downloads: s.downloads_seen,
+            windows: (s.windows_asked, s.windows_come),
         })
     }
 
@@ -156,6 +165,7 @@ impl Before {
         let mut settled = true;
         if acting.settle {
             (told, settled) = self.settle(call).await;
+            settled &= self.follow_downloads(call).await;
         } else if let Next::Told(now) = self.ask(call, 0, false).await {
             told = now;
             settled = told.quiet;
@@ -198,6 +208,8 @@ impl Before {
                     || s.requests_seen != self.requests
                     || s.dialogs_seen != self.dialogs
                     || s.choosers.len() != self.choosers
+                    || s.downloads_seen != self.downloads
+                    || s.windows_asked != self.windows.0
                     || s.closed
                     || s.crashed
             })
@@ -217,6 +229,7 @@ impl Before {
                 .fact("acted", call.acted().word())
                 .hint("reload the tab or open a page"));
         }
+        self.windows_come(call).await;
         let mut effect = self.effect(&told, settled);
         if let Some(chooser) = tab.look(|s| s.choosers.get(self.choosers).cloned()) {
             effect.insert("chooser".into(), self.chooser(&chooser).await);
@@ -239,6 +252,19 @@ impl Before {
             snapshot,
             told,
         })
+    }
+
+    /// Waits for the windows that the action asked for: they come from another process than the word
+    /// of them.
+    async fn windows_come(&self, call: &Progress) {
+        let tab = &self.document.tab;
+        let come = |s: &TabState| {
+            let asked = s.windows_asked - self.windows.0;
+            (s.windows_come >= self.windows.1 + asked).then_some(())
+        };
+        let until = call.deadline().min(Instant::now() + WINDOWS);
+        // A tab that closed meanwhile tells by itself.
+        let _ = tab.until(until, come).await;
     }
 
     async fn settle(&self, call: &Progress) -> (Told, bool) {
@@ -305,6 +331,30 @@ impl Before {
         }
     }
 
+    /// Waits for the end of what the action began to download. False if that has not come.
+    async fn follow_downloads(&self, call: &Progress) -> bool {
+        let tab = &self.document.tab;
+        // A navigation that came to nothing may be a download, of which the browser tells a moment later.
+        let vanished = tab.look(|s| {
+            let asked = s.starts > self.starts || s.asked > self.asked;
+            asked && s.commits == self.commits && s.pending.is_none() && !Self::dialog_holds(s)
+        });
+        let begun = |s: &TabState| (s.downloads_seen > self.downloads).then_some(());
+        if vanished {
+            let by = call.deadline().min(Instant::now() + DOWNLOAD);
+            let _ = tab.until(by, begun).await;
+        }
+        if tab.look(begun).is_none() {
+            return true;
+        }
+        call.extend(NAVIGATION);
+        let _ = tab.until_downloaded(self.downloads, call.deadline()).await;
+        tab.look(|s| {
+            s.downloads_since(self.downloads)
+                .all(|d| d.stage != Stage::Running)
+        })
+    }
+
     /// Waits for the document that the action led to. True if it has loaded.
     async fn arrive(&self, call: &Progress) -> bool {
         let tab = &self.document.tab;
@@ -347,6 +397,10 @@ impl Before {
             .filter(|id| now.iter().all(|t| t.id != **id))
             .map(ToString::to_string)
             .collect();
+        let downloads: Vec<Value> = tab.look(|s| {
+            let new = s.downloads_since(self.downloads);
+            new.map(browser::downloads::told).collect()
+        });
         let (navigated, dialog) = tab.look(|s| {
             let navigated = s.commits > self.commits || s.moves > self.moves;
             let open = s.dialog.as_ref().or(s.closed_dialogs.back());
@@ -371,6 +425,8 @@ impl Before {
             "opened": list(opened),
             "closed": list(closed),
             "dialog": dialog,
+            "download": downloads.last(),
+            "downloads": (downloads.len() > 1).then_some(&downloads),
             "focus": told.focus,
         }))
     }

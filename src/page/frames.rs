@@ -362,21 +362,32 @@ pub async fn outward(
     document: &Document,
     corners: [Point; 4],
     deadline: Instant,
-) -> Result<[Point; 4]> {
+) -> Result<Vec<Point>> {
     if document.is_main() {
-        return Ok(corners);
+        return Ok(corners.to_vec());
     }
     let middle = Point {
         x: corners.iter().map(|c| c.x).sum::<f64>() / 4.0,
         y: corners.iter().map(|c| c.y).sum::<f64>() / 4.0,
     };
     route(document, middle, deadline).await?;
-    let hops = hops(document, deadline).await?;
-    let mut seen = corners;
-    for corner in &mut seen {
-        *corner = locate(document, &hops, *corner)?.at();
+    project(document, corners.to_vec(), deadline).await
+}
+
+/// Where points of the document's own viewport are in the tab's.
+pub async fn project(
+    document: &Document,
+    mut points: Vec<Point>,
+    deadline: Instant,
+) -> Result<Vec<Point>> {
+    if document.is_main() || points.is_empty() {
+        return Ok(points);
     }
-    Ok(seen)
+    let hops = hops(document, deadline).await?;
+    for point in &mut points {
+        *point = locate(document, &hops, *point)?.at();
+    }
+    Ok(points)
 }
 
 /// The way from below the main frame down to the document's.

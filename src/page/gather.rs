@@ -60,8 +60,8 @@ impl<'a> Gather<'a> {
         self.count = parts().map(|h| h.count).sum();
         self.total = parts().map(|h| h.total).sum();
         let told = |word: &str| parts().any(|h| h.truncated == word);
-        let caps = ["refs", "chars"].into_iter();
-        self.cut = caps.filter(|word| told(word)).next();
+        let mut caps = ["refs", "chars"].into_iter();
+        self.cut = caps.find(|word| told(word));
         self.late = told("budget");
     }
 

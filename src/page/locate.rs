@@ -72,7 +72,7 @@ impl Locator {
         tab: &Arc<Tab>,
     ) -> Result<Document> {
         let frame = match (self.r#ref, &self.frame) {
-            (Some(r), _) => session.place_of(r, Some(tab.id))?.1,
+            (Some(r), _) => session.place_of(browser, r, Some(tab.id))?.1,
             (None, Some(name)) => {
                 let number = name.strip_prefix('f').and_then(|n| n.parse().ok());
                 let number: u32 = number.ok_or_else(|| {
@@ -82,7 +82,7 @@ impl Locator {
                     frame: Some(number),
                     number: 1,
                 };
-                session.place_of(any, Some(tab.id))?.1
+                session.place_of(browser, any, Some(tab.id))?.1
             }
             (None, None) => tab.main_frame(),
         };

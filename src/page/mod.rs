@@ -16,6 +16,7 @@ pub mod input;
 pub mod keys;
 mod listeners;
 pub mod locate;
+pub mod marks;
 pub mod owed;
 pub mod paper;
 mod parts;
@@ -217,6 +218,12 @@ impl Document {
                     | CdpError::NoSession
                     | CdpError::Detached,
                 ) => Ok(Err(Gone::Document)),
+                // With hardly any time a script may be refused before it began.
+                Err(CdpError::Protocol { code: -32603, .. })
+                    if Instant::now() + 2 * AHEAD >= deadline =>
+                {
+                    Err(self.tab.error("looking at the page", CdpError::Deadline))
+                }
                 Err(CdpError::Terminated) => {
                     Err(self.tab.error("looking at the page", CdpError::Deadline))
                 }
@@ -308,7 +315,7 @@ impl Document {
                 .fact("why", "navigated")
                 .fact("tab", self.tab.id.to_string())
                 .hint("take refs from read or find"),
-            Some(n) if self.number.is_none() && self.browser.is_from_before(n) => {
+            Some(n) if self.browser.numbers().is_from_before(self.number, n) => {
                 error.fact("why", "restarted")
             }
             _ => error,

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::input::Point;
 use super::locate::Locator;
+use super::marks::{Bounds, Mark, draw, marks};
 use super::owed::Owed;
 use super::{Again, Document, args, budget_ms, frames};
 use crate::browser::Tab;
@@ -22,6 +21,8 @@ use crate::error::{Code, Result};
 const MAX_SIDE: f64 = 16_384.0;
 /// The same of WebP, which has 14 bits for it.
 const MAX_WEBP_SIDE: f64 = 16_383.0;
+/// The browser's own quality of JPEG and WebP unless asked otherwise.
+const QUALITY: i64 = 80;
 /// How long the next document is waited for before the page is looked at again.
 const PATIENCE: Duration = Duration::from_millis(250);
 
@@ -33,12 +34,18 @@ pub struct Shot {
     pub quality: Option<i64>,
     /// The whole page instead of what is in view.
     pub full_page: bool,
+    /// Whether a file that is larger by a third or more will do, if it is there in half the time.
+    pub hurry: bool,
+    /// Whether to draw boxes with refs around what can be acted on.
+    pub annotate: bool,
 }
 
 /// A picture as the browser gave it.
 pub struct Picture {
     /// The file's content as a JSON string of base64.
     pub data: Json,
+    /// The boxes drawn on it.
+    pub marks: Option<Vec<Mark>>,
     /// Width and height of what should have been in it, in CSS pixels, if that was too much.
     pub cut_from: Option<(f64, f64)>,
 }
@@ -53,46 +60,11 @@ pub struct Decoded {
     pub height: u32,
 }
 
-/// A box in the viewport of a document.
-#[derive(Clone, Copy, Debug, Deserialize)]
-struct Bounds {
-    left: f64,
-    top: f64,
-    right: f64,
-    bottom: f64,
-}
-
-impl Bounds {
-    fn corners(self) -> [Point; 4] {
-        let at = |x, y| Point { x, y };
-        [
-            at(self.left, self.top),
-            at(self.right, self.top),
-            at(self.right, self.bottom),
-            at(self.left, self.bottom),
-        ]
-    }
-
-    fn around(points: &[Point]) -> Bounds {
-        let mut all = Bounds {
-            left: f64::INFINITY,
-            top: f64::INFINITY,
-            right: f64::NEG_INFINITY,
-            bottom: f64::NEG_INFINITY,
-        };
-        for point in points {
-            all.left = all.left.min(point.x);
-            all.top = all.top.min(point.y);
-            all.right = all.right.max(point.x);
-            all.bottom = all.bottom.max(point.y);
-        }
-        all
-    }
-}
-
 /// The part of the page that a picture shows.
 struct Part {
     clip: Viewport,
+    /// The same in the viewport.
+    shows: Bounds,
     /// Whether some of it is outside of the viewport.
     beyond: bool,
     cut_from: Option<(f64, f64)>,
@@ -124,8 +96,31 @@ pub async fn take(
                 None
             }
         };
-        if let Some(picture) = capture(tab, shot, part, deadline).await? {
-            return Ok(picture);
+        let boxes = match shot.annotate {
+            true => {
+                let main =
+                    Document::new(&document.browser, &document.session, tab, tab.main_frame());
+                let boxes = marks(&main, shot.full_page, deadline).await?;
+                Some((main, boxes))
+            }
+            false => None,
+        };
+        if let Some(data) = capture(tab, shot, part.as_ref(), deadline).await? {
+            let cut_from = part.as_ref().and_then(|p| p.cut_from);
+            let (data, marks) = match boxes {
+                Some((main, boxes)) => {
+                    let shows = part.map(|p| p.shows);
+                    let as_what = (media(shot.format), shot.quality.or(Some(QUALITY)));
+                    let (data, boxes) = draw(&main, &data, shows, boxes, as_what, deadline).await?;
+                    (data, Some(boxes))
+                }
+                None => (data, None),
+            };
+            return Ok(Picture {
+                data,
+                marks,
+                cut_from,
+            });
         }
         if locator.r#ref.is_some() {
             return Err(Code::StaleRef
@@ -139,22 +134,32 @@ pub async fn take(
     }
 }
 
-/// `None` if the document was left meanwhile.
+fn media(format: CaptureScreenshotFormat) -> &'static str {
+    match format {
+        CaptureScreenshotFormat::Jpeg => "image/jpeg",
+        CaptureScreenshotFormat::Webp => "image/webp",
+        _ => "image/png",
+    }
+}
+
+/// The picture in base64, `None` if the document was left meanwhile.
 async fn capture(
     tab: &Arc<Tab>,
     shot: &Shot,
-    part: Option<Part>,
+    part: Option<&Part>,
     deadline: Instant,
-) -> Result<Option<Picture>> {
-    let (clip, beyond, cut_from) = match part {
-        Some(part) => (Some(part.clip), part.beyond, part.cut_from),
-        None => (None, false, None),
+) -> Result<Option<Json>> {
+    // What is drawn on is written anew: it only has to be exact and soon there.
+    let (format, quality) = match shot.annotate {
+        true => (CaptureScreenshotFormat::Png, None),
+        false => (shot.format, shot.quality),
     };
     let command = CaptureScreenshot {
-        format: Some(shot.format),
-        quality: shot.quality,
-        clip,
-        capture_beyond_viewport: Some(beyond),
+        format: Some(format),
+        quality,
+        clip: part.map(|p| p.clip.clone()),
+        capture_beyond_viewport: Some(part.is_some_and(|p| p.beyond)),
+        optimize_for_speed: Some(shot.hurry || shot.annotate),
         ..Default::default()
     };
     let pending = tab.send(&command)?;
@@ -170,7 +175,7 @@ async fn capture(
     };
     let data = tab.unless_dialog(reply, deadline).await?;
     owed.settle();
-    Ok(data.map(|data| Picture { data, cut_from }))
+    Ok(data)
 }
 
 /// The clip for a box of the viewport, or for the whole page, within what a picture can hold.
@@ -217,13 +222,20 @@ async fn part(
         _ => MAX_SIDE,
     };
     let side = (max / scale).floor();
+    let (width, height) = (wide.min(side), high.min(side));
     Ok(Part {
         clip: Viewport {
             x: left,
             y: top,
-            width: wide.min(side),
-            height: high.min(side),
+            width,
+            height,
             scale: 1.0,
+        },
+        shows: Bounds {
+            left: left - x,
+            top: top - y,
+            right: left - x + width,
+            bottom: top - y + height,
         },
         beyond,
         cut_from: (wide > side || high > side).then_some((wide, high)),

@@ -11,7 +11,7 @@ use crate::browser::{Browser, Running, Session, Tab};
 use crate::error::{Code, Error, Result};
 use crate::page::Document;
 use crate::page::locate::Locator;
-use crate::progress::Progress;
+use crate::progress::{NAVIGATION, Progress};
 
 use crate::wire::{Ref, TabId};
 
@@ -151,24 +151,38 @@ impl Call {
     }
 
     async fn usable(&self, tab: Option<TabId>) -> Result<Arc<Tab>> {
-        let tab = self.revived(tab).await?;
+        let tab = self.revived(tab, true).await?;
         tab.check_usable()?;
         Ok(tab)
     }
 
-    /// As [`Call::tab`], but crashed and dialog-bound tabs are fine too.
-    pub async fn any_tab(&self) -> Result<Arc<Tab>> {
-        self.revived(self.tab).await
+    /// A tab that is about to go elsewhere: alive, but wherever it is. A dialog that waits for an answer
+    /// is in the way all the same.
+    pub async fn tab_to_leave(&self) -> Result<Arc<Tab>> {
+        let tab = self.revived(self.tab, false).await?;
+        match tab.dialog() {
+            Some(dialog) => Err(crate::browser::dialog_open(&dialog)),
+            None => Ok(tab),
+        }
     }
 
-    async fn revived(&self, tab: Option<TabId>) -> Result<Arc<Tab>> {
+    /// As [`Call::tab`], but crashed and dialog-bound tabs are fine too.
+    pub async fn any_tab(&self) -> Result<Arc<Tab>> {
+        self.revived(self.tab, true).await
+    }
+
+    async fn revived(&self, tab: Option<TabId>, bring_back: bool) -> Result<Arc<Tab>> {
         let session = self.session()?;
         let tab = session.pick(tab).map_err(|e| self.with_restart(e))?;
         self.use_tab(&tab);
         let running = self.running().await?;
+        // Bringing a page back is a navigation of its own, and not what the caller's time is for.
+        let began = Instant::now();
+        let by = self.explicit_deadline().unwrap_or(began + NAVIGATION);
         session
-            .revive(&self.browser, &running, &tab, self.deadline())
+            .revive(&self.browser, &running, &tab, bring_back, by)
             .await?;
+        self.excuse(began.elapsed());
         Ok(tab)
     }
 
@@ -188,7 +202,7 @@ impl Call {
         let session = self.session()?;
         let tab = match target.r#ref {
             Some(r) => {
-                let place = session.place_of(r, self.tab);
+                let place = session.place_of(&self.browser, r, self.tab);
                 Some(place.map_err(|e| self.with_restart(e))?.0.id)
             }
             None => self.tab,

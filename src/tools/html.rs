@@ -56,6 +56,8 @@ impl Tool for Html {
             "max_chars": self.max_chars.unwrap_or(MAX_CHARS),
             "offset": self.offset.unwrap_or(0),
         }));
-        document.ask("html", wanted, Again::Yes, call.deadline()).await
+        document
+            .ask("html", wanted, Again::Yes, call.deadline())
+            .await
     }
 }

@@ -147,8 +147,9 @@ fn with_tab(call: &Call, mut object: String) -> String {
     object
 }
 
-/// The same for an error, in its `data`.
+/// The same for an error, in its `data`; and, where it matters, whether the call has acted.
 fn about_tab(call: &Call, error: Error) -> Error {
+    let error = with_acted(call, error);
     let Some(tab) = call.used_tab() else {
         return error;
     };
@@ -156,6 +157,25 @@ fn about_tab(call: &Call, error: Error) -> Error {
     match told_dialogs(&tab) {
         none if none.is_empty() => error,
         dialogs => error.fact("dialogs", dialogs),
+    }
+}
+
+/// Whatever failed knows only its own part: what the whole call had done by then counts (contract,
+/// "Did it happen?").
+fn with_acted(call: &Call, error: Error) -> Error {
+    let open_ended = matches!(
+        error.code(),
+        Code::Timeout
+            | Code::Cancelled
+            | Code::BrowserCrashed
+            | Code::TabCrashed
+            | Code::DialogOpen
+    );
+    let told = error.facts().get("acted").and_then(Value::as_str);
+    match (told, call.acted()) {
+        (Some("yes"), _) | (Some("unknown"), Acted::No) => error,
+        (_, acted) if open_ended => error.fact("acted", acted.word()),
+        _ => error,
     }
 }
 
@@ -265,7 +285,6 @@ table! {
     select::Select,
     check_box::Check,
     scroll::Scroll,
-    drag::Drag,
     upload::Upload,
     evaluate::Evaluate,
     dialog::Dialog,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Acted, Call, Kind, NAVIGATION, Tool};
-use crate::browser::{Arrival, Until, dialogs};
+use crate::browser::{Arrival, Until, dialogs, downloads};
 use crate::error::{Code, Result};
 use crate::page::Document;
 use crate::page::address::Address;
@@ -83,6 +83,8 @@ pub struct Opened {
     loaded: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     dialog: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    download: Option<Value>,
     #[serde(flatten)]
     snapshot: Option<Body>,
 }
@@ -109,7 +111,7 @@ impl Tool for Open {
         let running = call.running_again().await?;
         let tab = match self.new_tab || (call.tab.is_none() && session.active().is_none()) {
             true => session.open_tab(&call.browser, &running, call.deadline()).await?,
-            false => call.tab_at_rest().await?,
+            false => call.tab_to_leave().await?,
         };
         call.use_tab(&tab);
         if let Some(dialog) = tab.dialog() {
@@ -142,9 +144,10 @@ impl Going {
             status: arrival.status,
             loaded: arrival.loaded,
             dialog: arrival.dialog.as_ref().map(dialogs::told),
+            download: arrival.download.as_ref().map(downloads::told),
             snapshot: None,
         };
-        if arrival.dialog.is_some() {
+        if arrival.dialog.is_some() || arrival.download.is_some() {
             return Ok(opened);
         }
         let main = Document::new(&call.browser, call.session()?, &tab, tab.main_frame());

@@ -79,7 +79,10 @@ impl Tool for Pdf {
                     let pages = quoted(self.pages.as_deref().unwrap_or_default(), 80);
                     wrong("pages", format!("the page has no such pages: {pages}"))
                 }
-                CdpError::NoPaper => wrong("margin", "the margins leave nothing of the paper".to_owned()),
+                CdpError::NoPaper => wrong(
+                    "margin",
+                    "the margins leave nothing of the paper".to_owned(),
+                ),
                 other => tab.error("printing the page", other),
             })
         };
@@ -144,7 +147,9 @@ fn wrong(argument: &str, what: String) -> Error {
 fn check_pages(pages: &str) -> Result<()> {
     let number = |text: &str| match text.trim() {
         "" => Some(None),
-        text if text.len() < 7 && text.bytes().all(|b| b.is_ascii_digit()) => text.parse().ok().map(Some),
+        text if text.len() < 7 && text.bytes().all(|b| b.is_ascii_digit()) => {
+            text.parse().ok().map(Some)
+        }
         _ => None,
     };
     let is_range = |range: &str| match range.split_once('-') {
@@ -160,7 +165,10 @@ fn check_pages(pages: &str) -> Result<()> {
     };
     match pages.split(',').all(is_range) {
         true => Ok(()),
-        false => Err(wrong("pages", format!("pages must be like 1-3,5, not {}", quoted(pages, 80)))),
+        false => Err(wrong(
+            "pages",
+            format!("pages must be like 1-3,5, not {}", quoted(pages, 80)),
+        )),
     }
 }
 

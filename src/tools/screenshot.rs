@@ -9,12 +9,16 @@ use crate::cdp::page::CaptureScreenshotFormat;
 use crate::error::{Code, Result};
 use crate::files::{Place, blocking};
 use crate::page::locate::Locator;
+use crate::page::marks::Mark;
 use crate::page::picture::{Shot, decode, take};
 
 /// A picture's format.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the words say it; docs here would split the schema's enum")]
+#[allow(
+    missing_docs,
+    reason = "the words say it; docs here would split the schema's enum"
+)]
 pub enum Format {
     #[default]
     Png,
@@ -39,7 +43,7 @@ pub struct Screenshot {
     /// For jpeg and webp: from 1, the smallest file, to 100.
     #[schemars(range(min = 1, max = 100))]
     quality: Option<i64>,
-    /// Draw boxes with refs around what can be acted on. Not supported yet.
+    /// Whether to draw boxes with refs around what can be acted on; `marks` tells where they are in the viewport.
     #[serde(default)]
     annotate: bool,
     /// Where to write it: an absolute path. Left out, a new file in the daemon's cache directory.
@@ -63,6 +67,8 @@ pub struct Taken {
     #[serde(skip_serializing_if = "Option::is_none")]
     full: Option<Full>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    marks: Option<Vec<Mark>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<Json>,
 }
 
@@ -80,6 +86,7 @@ impl Tool for Screenshot {
     const EXAMPLES: &'static [&'static str] = &[
         "{}",
         r#"{"ref":"n12"}"#,
+        r#"{"annotate":true}"#,
         r#"{"full_page":true,"format":"jpeg","quality":70,"path":"/tmp/page.jpg","overwrite":true}"#,
     ];
     type Output = Taken;
@@ -91,15 +98,24 @@ impl Tool for Screenshot {
             Format::Jpeg => (CaptureScreenshotFormat::Jpeg, "jpg"),
             Format::Webp => (CaptureScreenshotFormat::Webp, "webp"),
         };
-        let place = Place::of(self.path.as_deref(), self.overwrite, "screenshot", extension)?;
+        let place = Place::of(
+            self.path.as_deref(),
+            self.overwrite,
+            "screenshot",
+            extension,
+        )?;
         place.check()?;
         let document = call.document(&self.target).await?;
         let shot = Shot {
             format,
             quality: self.quality,
             full_page: self.full_page,
+            // A file costs nobody anything for being larger, a reply does.
+            hurry: !self.inline,
+            annotate: self.annotate,
         };
-        let picture = take(&document, &self.target, &shot, call.deadline()).await?;
+        let mut picture = take(&document, &self.target, &shot, call.deadline()).await?;
+        let (marks, cut_from) = (picture.marks.take(), picture.cut_from);
         let data = self.inline.then(|| picture.data.clone());
         let (path, decoded) = blocking(move || {
             let decoded = decode(&picture.data)?;
@@ -111,8 +127,9 @@ impl Tool for Screenshot {
             width: decoded.width,
             height: decoded.height,
             bytes: decoded.content.len(),
-            truncated: picture.cut_from.is_some(),
-            full: picture.cut_from.map(|(width, height)| Full { width, height }),
+            truncated: cut_from.is_some(),
+            full: cut_from.map(|(width, height)| Full { width, height }),
+            marks,
             data,
         })
     }
@@ -124,9 +141,6 @@ impl Screenshot {
             Err(Code::BadRequest.because(what).fact("argument", argument))
         };
         self.target.check()?;
-        if self.annotate {
-            return wrong("annotate is not supported yet", "annotate");
-        }
         if self.full_page && !self.target.is_empty() {
             return wrong("full_page goes without a target", "full_page");
         }

@@ -5,9 +5,11 @@
 #![allow(clippy::print_stdout, reason = "numbers, and why a test was skipped")]
 
 mod acting;
+mod browser;
 mod cli;
 mod docs;
 mod evaluate;
+mod hits;
 mod layers;
 mod life;
 mod pages;
@@ -16,3 +18,4 @@ mod seeing;
 mod support;
 mod systemd;
 mod upload;
+mod web;

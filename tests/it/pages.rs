@@ -13,20 +13,8 @@ pub struct Answer {
 
 /// An HTML page.
 pub fn html(body: impl Into<String>) -> Answer {
-    Answer {
-        status: "200 OK",
-        headers: "content-type: text/html; charset=utf-8\r\n".to_owned(),
-        body: body.into().into_bytes(),
-    }
-}
-
-/// An answer with a status and headers, each `name: value`.
-pub fn answer(status: &'static str, headers: &[&str], body: impl Into<Vec<u8>>) -> Answer {
-    Answer {
-        status,
-        headers: headers.iter().map(|h| format!("{h}\r\n")).collect(),
-        body: body.into(),
-    }
+    let kind = "content-type: text/html; charset=utf-8";
+    answer("200 OK", &[kind], body.into())
 }
 
 /// A server that ends with the test's process.

@@ -198,6 +198,56 @@ fn a_picture_shows_what_was_asked_for() {
 }
 
 #[test]
+fn boxes_with_refs_are_drawn_on_the_picture_and_not_in_the_page() {
+    let mut s = Session::on(
+        "annotate",
+        "<body style='margin:0;background:#fff'><button style='position:absolute;left:100px;top:100px;width:80px;height:40px'>one</button>
+         <iframe style='position:absolute;left:300px;top:200px;border:0;transform:scale(2);transform-origin:0 0'
+         srcdoc='<body style=\"margin:0\"><a href=x style=\"display:block;width:50px;height:20px\">two</a>'></iframe>
+         <p>no box</p><button hidden>hidden</button><a href=y style='position:absolute;top:3000px'>far</a>",
+    );
+    let markup = s.ok("html", json!({}));
+    let seen = s.ok("screenshot", json!({"annotate": true, "inline": true}));
+    let boxes: Vec<_> = seen["marks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| m["box"].clone())
+        .collect();
+    let at = |x, y, width, height| json!({"x": x, "y": y, "width": width, "height": height});
+    assert_eq!(
+        boxes,
+        [at(100.0, 100.0, 80.0, 40.0), at(300.0, 200.0, 100.0, 40.0)]
+    );
+    assert_ne!(s.pixel(&seen, 140, 100), "255,255,255");
+    assert_ne!(s.pixel(&seen, 180 - 1, 130), "255,255,255");
+    // The label above the box, and nothing beside it.
+    assert_ne!(s.pixel(&seen, 101, 90), "255,255,255");
+    assert_eq!(s.pixel(&seen, 190, 90), "255,255,255");
+    // They are refs as read has them.
+    let r = seen["marks"][1]["ref"].clone();
+    assert_eq!(
+        s.ok("html", json!({"root": r, "outer": false}))["html"],
+        "two"
+    );
+    let button = s.ok("find", json!({"query": "one"}))["nodes"][0]["ref"].clone();
+    assert_eq!(seen["marks"][0]["ref"], button);
+
+    let whole = s.ok(
+        "screenshot",
+        json!({"annotate": true, "full_page": true, "format": "webp"}),
+    );
+    assert_eq!(whole["marks"].as_array().unwrap().len(), 3);
+    let part = s.ok("screenshot", json!({"annotate": true, "ref": button}));
+    assert_eq!(
+        (&part["width"], part["marks"].as_array().unwrap().len()),
+        (&json!(80), 1)
+    );
+    assert!(s.ok("screenshot", json!({}))["marks"].is_null());
+    assert_eq!(s.ok("html", json!({})), markup);
+}
+
+#[test]
 fn taking_a_picture_changes_nothing() {
     let mut s = Session::on("no-trace", "<p id=a>here</p><div style='height:3000px'>");
     s.evaluate(
