@@ -17,6 +17,15 @@ pub fn html(body: impl Into<String>) -> Answer {
     answer("200 OK", &[kind], body.into())
 }
 
+/// An answer with a status and headers, each `name: value`.
+pub fn answer(status: &'static str, headers: &[&str], body: impl Into<Vec<u8>>) -> Answer {
+    Answer {
+        status,
+        headers: headers.iter().map(|h| format!("{h}\r\n")).collect(),
+        body: body.into(),
+    }
+}
+
 /// A server that ends with the test's process.
 pub struct Pages {
     port: u16,
