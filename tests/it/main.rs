@@ -14,6 +14,7 @@ mod layers;
 mod life;
 mod pages;
 mod protocol;
+mod reading;
 mod seeing;
 mod support;
 mod systemd;
