@@ -49,7 +49,8 @@ function effectOf(act, lease) {
   return {
     changed: act.hasChanged(),
     hit: press?.hit,
-    clicked: press ? act.clicked : undefined,
+    // The list of a select opens with the press, and takes the rest.
+    clicked: press && el && !/^(select|option|optgroup)$/.test(htmlName(el)) ? act.clicked : undefined,
     by: press?.by && dom.isConnected(press.by) ? described(press.by, lease) : undefined,
     focus: focus && focus !== act.focus ? described(focus, lease) : undefined,
     value: el && editableKind(el) ? contentOf(el) : undefined,

@@ -66,6 +66,10 @@ pub struct Told {
     pub quiet: bool,
     /// Whether the press reached the element; absent where no press was seen.
     pub hit: Option<bool>,
+    /// Whether the click reached it as well; absent where there was no press, or none is to be expected.
+    pub clicked: Option<bool>,
+    /// It is no longer in the page.
+    pub gone: bool,
     /// What it met instead.
     pub by: Option<Value>,
     /// What has the focus now, if that is new.
@@ -76,6 +80,26 @@ pub struct Told {
     pub checked: Option<Value>,
     /// Nothing was watching.
     pub lost: bool,
+}
+
+impl Done {
+    /// Whether a press got there, but neither the click that belongs to it nor anything else came of it:
+    /// what was under the pointer was another thing when the button came up.
+    pub fn was_torn(&self) -> bool {
+        let told = &self.told;
+        let came = [
+            "navigated",
+            "opened",
+            "closed",
+            "dialog",
+            "download",
+            "chooser",
+        ];
+        told.clicked == Some(false)
+            && !told.gone
+            && self.effect.get("changed") == Some(&false.into())
+            && !came.iter().any(|key| self.effect.contains_key(*key))
+    }
 }
 
 /// The part of a reply that says what an action did.

@@ -10,6 +10,9 @@ use super::point::{self, Aimed};
 use crate::error::{Code, Result};
 use crate::progress::{Acted, Progress};
 
+/// How often a press is repeated of which no click came.
+const TORN: u32 = 2;
+
 /// How to click.
 #[derive(Clone, Copy, Debug)]
 pub struct How {
@@ -46,6 +49,7 @@ pub async fn click(
     acting: &Acting,
 ) -> Result<(Aimed, Done)> {
     let tab = &document.tab;
+    let mut torn = 0;
     loop {
         let aimed = point::aim(
             document,
@@ -62,6 +66,13 @@ pub async fn click(
         let pressed = input::press(tab, aimed.at, how.button, how.count, how.modifiers)?;
         point::delivered(call, tab, pressed.done(tab, call.deadline())).await?;
         let done = before.after(call, acting).await?;
+        if how.force || how.button != Button::Left || how.count > 1 {
+            torn = TORN;
+        }
+        if done.told.hit == Some(true) && done.was_torn() && torn < TORN {
+            torn += 1;
+            continue;
+        }
         if done.told.hit != Some(false) || how.force {
             return Ok((aimed, done));
         }

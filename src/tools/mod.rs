@@ -285,6 +285,7 @@ table! {
     select::Select,
     check_box::Check,
     scroll::Scroll,
+    drag::Drag,
     upload::Upload,
     evaluate::Evaluate,
     dialog::Dialog,

@@ -8,6 +8,7 @@ mod acting;
 mod browser;
 mod cli;
 mod docs;
+mod downloads;
 mod evaluate;
 mod hits;
 mod layers;
