@@ -53,7 +53,7 @@ pub struct Evaluated {
 )]
 enum After {
     /// The page's own word, right after it.
-    Told(Told),
+    Told(Box<Told>),
     /// Nothing can have come of it but what the browser tells.
     Looked,
     /// It took its time: the page is to be asked.
@@ -97,7 +97,7 @@ pub async fn evaluate(
                 run.release();
                 call.set_acted(Acted::Yes);
                 let done = match after {
-                    After::Told(told) => before.after_told(call, acting, told).await?,
+                    After::Told(told) => before.after_told(call, acting, *told).await?,
                     After::Looked => before.after_look(call, acting).await?,
                     After::Unknown => before.after(call, acting).await?,
                 };
@@ -336,7 +336,7 @@ impl<'a> Run<'a> {
                         let after = match (looks, early) {
                             (true, _) => After::Looked,
                             (false, true) => After::Unknown,
-                            (false, false) => asked.await.map_or(After::Unknown, After::Told),
+                            (false, false) => asked.await.map_or(After::Unknown, |told| After::Told(Box::new(told))),
                         };
                         return Ok((reply, after));
                     }

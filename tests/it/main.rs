@@ -15,6 +15,7 @@ mod layers;
 mod life;
 mod pages;
 mod protocol;
+mod reading;
 mod seeing;
 mod support;
 mod systemd;
