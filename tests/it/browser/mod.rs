@@ -219,9 +219,11 @@ pub fn left_of(daemon: &Daemon) -> Vec<String> {
                 .display()
                 .to_string();
             match name.as_str() {
-                // Directories that the next daemon uses, the marks by which it goes on counting, and
+                // Directories that the next daemon uses, the empty one for what callers get, the marks by which it goes on counting, and
                 // the empty lock of the sweep.
-                "tabd" | "tabd/profiles" => open.push(path),
+                "tabd" | "tabd/profiles" | "cache" | "cache/tabd" | "cache/tabd/incoming" => {
+                    open.push(path)
+                }
                 "tabd/numbers" | "tabd/profiles/.lock" => {}
                 _ => left.push(name),
             }
