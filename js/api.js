@@ -67,6 +67,7 @@ const api = {
  * @returns {string}
  */
 function answer(call) {
+  forgetReading();
   beginReading();
   try {
     const result = call();

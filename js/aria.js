@@ -52,7 +52,13 @@ function newReading() {
 
 /** Starts remembering; nests. Every call needs its `endReading`. */
 function beginReading() {
-  if (readingDepth++ === 0) currentReading = newReading();
+  if (readingDepth++ === 0 || !currentReading) currentReading = newReading();
+}
+
+/** Forgets a reading that was never ended: a script that the browser stops runs no `finally`. For the start of a call. */
+function forgetReading() {
+  readingDepth = 0;
+  currentReading = null;
 }
 
 /** Forgets, when the outermost reading ends. */

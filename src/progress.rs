@@ -103,6 +103,20 @@ impl Progress {
         }
     }
 
+    /// Does work that has up to `most` of its own, and gives back what it did not need of that: the
+    /// call's own time stands still meanwhile, unless its request set the deadline.
+    pub async fn apart<T>(&self, most: Duration, work: impl Future<Output = T>) -> T {
+        let began = Instant::now();
+        self.excuse(most);
+        let done = work.await;
+        let mut now = self.time();
+        if !now.explicit {
+            now.deadline -= most.saturating_sub(began.elapsed());
+        }
+        drop(now);
+        done
+    }
+
     /// Notes how far the action got.
     pub fn set_acted(&self, acted: Acted) {
         self.acted.store(acted as u8, Ordering::Relaxed);

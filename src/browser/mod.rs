@@ -44,7 +44,7 @@ pub const WORLD: &str = "tabd";
 pub(crate) const PAGE_SCRIPT: &str = include_str!(concat!(env!("OUT_DIR"), "/page.js"));
 
 /// How long the browser may take to start, apart from the call that needs it.
-const START: Duration = Duration::from_secs(30);
+pub const START: Duration = Duration::from_secs(30);
 /// So many deaths within [`DEATHS_WITHIN`] and the browser stays down until somebody insists.
 const DEATHS: usize = 3;
 const DEATHS_WITHIN: Duration = Duration::from_secs(60);

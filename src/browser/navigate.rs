@@ -424,7 +424,9 @@ fn is_asked(s: &TabState) -> bool {
 
 fn refused(url: &str, error: &str) -> Error {
     let code = match error {
-        "net::ERR_BLOCKED_BY_CLIENT" | "net::ERR_BLOCKED_BY_ADMINISTRATOR" => Code::Blocked,
+        "net::ERR_BLOCKED_BY_CLIENT"
+        | "net::ERR_UNSAFE_REDIRECT"
+        | "net::ERR_BLOCKED_BY_ADMINISTRATOR" => Code::Blocked,
         _ => Code::NavFailed,
     };
     code.because(format!("{} could not be opened: {error}", quoted(url, 80)))

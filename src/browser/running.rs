@@ -308,10 +308,14 @@ pub(super) fn lost(what: &str, error: CdpError) -> Error {
         CdpError::Detached | CdpError::NoSession | CdpError::NoTarget => Code::NoTab
             .because(format!("{what}: the tab is gone"))
             .hint("{\"tool\":\"tabs\"} lists the tabs"),
-        CdpError::Deadline => Code::Timeout
+        CdpError::Deadline | CdpError::Terminated => Code::Timeout
             .because(format!("{what}: the page did not answer in time"))
             .fact("acted", "no")
             .hint("the page is busy; reload it, or close the tab"),
+        gone if gone.is_gone() => Code::StaleRef
+            .because(format!("{what}: the page was left meanwhile"))
+            .fact("why", "navigated")
+            .hint("read again"),
         other => Code::Internal.because(format!("{what}: {other}")),
     }
 }

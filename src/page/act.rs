@@ -248,6 +248,12 @@ impl Before {
                 .hint("reload the tab or open a page"));
         }
         self.windows_come(call).await;
+        if tab.is_lost() && !tab.look(|s| s.closed) {
+            return Err(Code::BrowserCrashed
+                .because("the browser died after the action")
+                .fact("acted", call.acted().word())
+                .hint("look before you repeat it"));
+        }
         let mut effect = self.effect(&told, settled);
         if let Some(chooser) = tab.look(|s| s.choosers.get(self.choosers).cloned()) {
             effect.insert("chooser".into(), self.chooser(&chooser).await);
@@ -277,7 +283,7 @@ impl Before {
     async fn windows_come(&self, call: &Progress) {
         let tab = &self.document.tab;
         let come = |s: &TabState| {
-            let asked = s.windows_asked - self.windows.0;
+            let asked = s.windows_asked.saturating_sub(self.windows.0);
             (s.windows_come >= self.windows.1 + asked).then_some(())
         };
         let until = call.deadline().min(Instant::now() + WINDOWS);

@@ -70,6 +70,13 @@ pub fn run(options: Options) -> Result<()> {
     if browser.launch.runtime_dir.as_os_str().is_empty() {
         browser.launch.runtime_dir = crate::home::runtime_dir()?;
     }
+    // Held to the end, so that no other daemon takes the profile between two browsers.
+    let _claim = browser
+        .launch
+        .profile
+        .as_deref()
+        .map(crate::browser::profile::Claim::take)
+        .transpose()?;
     crate::browser::profile::sweep(&browser.launch.runtime_dir);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use crate::browser::{Browser, Running, Session, Tab};
+use crate::browser::{Browser, Running, START, Session, Tab};
 use crate::error::{Code, Error, Result};
 use crate::page::Document;
 use crate::page::locate::Locator;
@@ -137,11 +137,8 @@ impl Call {
     }
 
     async fn start_browser(&self, insist: bool) -> Result<Arc<Running>> {
-        let began = Instant::now();
         let until = self.explicit_deadline();
-        let running = self.browser.running(until, insist).await?;
-        self.excuse(began.elapsed());
-        Ok(running)
+        self.apart(START, self.browser.running(until, insist)).await
     }
 
     /// The tab this call is for, alive, without an open dialog, at its last URL if it had to be
@@ -179,10 +176,8 @@ impl Call {
         // Bringing a page back is a navigation of its own, and not what the caller's time is for.
         let began = Instant::now();
         let by = self.explicit_deadline().unwrap_or(began + NAVIGATION);
-        session
-            .revive(&self.browser, &running, &tab, bring_back, by)
-            .await?;
-        self.excuse(began.elapsed());
+        let revived = session.revive(&self.browser, &running, &tab, bring_back, by);
+        self.apart(NAVIGATION, revived).await?;
         Ok(tab)
     }
 
