@@ -78,6 +78,8 @@ pub struct Browser {
 #[derive(Default)]
 struct Inner {
     running: Option<Arc<Running>>,
+    /// Every life of which something is left: a browser that died is still being cleared up after.
+    lives: Vec<Arc<Running>>,
     version: Option<String>,
     generation: u64,
     deaths: VecDeque<Instant>,
@@ -354,13 +356,14 @@ impl Browser {
 
     /// Closes the browser and removes what it left, for good. Idempotent.
     pub async fn stop(&self) {
-        let running = {
+        let lives = {
             let mut inner = self.inner();
             inner.stopped = true;
-            inner.running.take()
+            inner.running = None;
+            std::mem::take(&mut inner.lives)
         };
         self.ending.send_replace(true);
-        if let Some(running) = running {
+        for running in lives {
             running.stop(STOP_GRACE).await;
         }
         // A browser that is just starting belongs to its starter, which ends it now.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::dialogs::answers_itself;
 use super::downloads::{Download, Stage};
@@ -16,7 +16,9 @@ use crate::error::{Code, Error, Result, quoted};
 const IDLE: Duration = Duration::from_millis(500);
 /// How long a navigation may show nothing before the old page is asked for a sign of life, and how long
 /// it has to give it.
-const SUSPECT: Duration = Duration::from_millis(500);
+const SUSPECT: Duration = Duration::from_secs(1);
+/// How often the old page's script is ended: one that catches every end, or alerts for ever.
+const STOPS: usize = 8;
 
 /// What to wait for after a navigation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +52,7 @@ pub struct Arrival {
 struct Mark {
     commits: u64,
     moves: u64,
+    starts: u64,
     downloads: u64,
 }
 
@@ -217,13 +220,15 @@ impl Tab {
         };
         // It is about to have a process again; another crash from now on is that one's.
         self.change(|s| s.crashed = false);
-        if !guard.crashed {
+        let mark = self.mark();
+        // The empty page that a tab begins with runs nothing.
+        if !guard.crashed && commits > 0 {
             self.wake().await;
         }
         let result = tokio::select! {
             biased;
             result = go => result,
-            never = self.rouse(commits) => match never {},
+            never = self.rouse(mark) => match never {},
         };
         guard.dropped = false;
         drop(guard);
@@ -270,6 +275,7 @@ impl Tab {
         self.look(|s| Mark {
             commits: s.commits,
             moves: s.moves,
+            starts: s.starts,
             downloads: s.downloads_seen,
         })
     }
@@ -332,11 +338,14 @@ impl Tab {
     /// process it would never come, and once the navigation has begun nothing reaches the script.
     async fn wake(&self) {
         let Ok(sign) = self.send(&one()) else { return };
-        let answer = sign.by(Instant::now() + SUSPECT).await;
-        if matches!(answer, Err(CdpError::Deadline))
-            && let Ok(ended) = self.send(&runtime::TerminateExecution::default())
-        {
-            let _ = ended.by(Instant::now() + SUSPECT).await;
+        let mut sign = std::pin::pin!(sign);
+        let mut patience = SUSPECT;
+        for _ in 0..STOPS {
+            if timeout(patience, sign.as_mut()).await.is_ok() {
+                return;
+            }
+            self.end_script();
+            patience = SUSPECT / 4;
         }
     }
 
@@ -361,20 +370,32 @@ impl Tab {
         }
     }
 
-    /// While the old page is there: whenever it is stuck in a script, ends the script, which would keep
-    /// the new one from coming. Never returns.
-    async fn rouse(&self, commits: u64) -> std::convert::Infallible {
-        while self.look(|s| s.commits == commits && !s.closed && !s.crashed) {
+    /// Until the navigation has begun: whenever the old page is stuck in a script, of `beforeunload` for
+    /// one, ends the script. Later it might be the new page's. Never returns.
+    async fn rouse(&self, mark: Mark) -> std::convert::Infallible {
+        let waits = |s: &TabState| {
+            let begun = s.commits > mark.commits || s.starts > mark.starts;
+            !begun && !s.closed && !s.crashed
+        };
+        while self.look(waits) {
             sleep_until(Instant::now() + SUSPECT).await;
+            if !self.look(waits) {
+                break;
+            }
             let Ok(sign) = self.send(&one()) else { break };
             let silent = timeout_at(Instant::now() + SUSPECT, sign).await.is_err();
             // A page that a dialog holds is silent, too.
-            if silent && self.look(|s| s.commits == commits && !is_asked(s)) {
-                let main = self.look(|s| s.main_frame().map(|f| f.cdp_session.clone()));
-                main.iter().for_each(|main| self.stop_scripts(main));
+            if silent && self.look(|s| waits(s) && !is_asked(s)) {
+                self.end_script();
             }
         }
         std::future::pending().await
+    }
+
+    fn end_script(&self) {
+        if let Ok(ended) = self.send(&runtime::TerminateExecution::default()) {
+            ended.forget();
+        }
     }
 
     /// Waits until no request has been under way for 500 ms. False at the deadline.

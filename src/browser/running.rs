@@ -101,6 +101,7 @@ pub(super) async fn start(browser: &Arc<Browser>, deadline: Instant) -> Result<A
         inner.version = Some(version.clone());
         if !inner.stopped {
             inner.running = Some(running.clone());
+            inner.lives.push(running.clone());
         }
         inner.stopped
     };
@@ -130,6 +131,10 @@ async fn watch_over(browser: Weak<Browser>, running: Arc<Running>) {
         browser.mourn(&running);
     }
     running.stop(Duration::from_millis(200)).await;
+    if let Some(browser) = browser.upgrade() {
+        let mut inner = browser.inner();
+        inner.lives.retain(|r| r.generation != running.generation);
+    }
 }
 
 pub(super) fn shutting_down() -> Error {

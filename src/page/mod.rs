@@ -35,7 +35,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use crate::browser::{Browser, Place, Session, Tab};
+use crate::browser::{Browser, PAGE_SCRIPT, Place, Session, Tab};
 use crate::cdp::{CdpError, FrameId, Pending, runtime};
 use crate::error::{Code, Error, Result};
 use crate::wire::Ref;
@@ -160,6 +160,7 @@ impl Document {
                         .fact("why", "navigated")
                         .hint("read again"));
                 }
+                Err(Gone::Script) => self.put_script_in(&place, deadline).await?,
                 Err(Gone::Other(error)) => return Err(error),
                 Ok(answer) => return Ok(answer),
             }
@@ -183,6 +184,31 @@ impl Document {
             ..Default::default()
         };
         Some(self.tab.send_to(&place.cdp_session, &evaluate))
+    }
+
+    /// Puts our scripts into a document where they did not come to their end: whatever was to end
+    /// another script just then may have ended them. Does nothing in a document that was left.
+    async fn put_script_in(&self, place: &Place, deadline: Instant) -> Result<()> {
+        let put = runtime::Evaluate {
+            expression: PAGE_SCRIPT.to_owned(),
+            unique_context_id: Some(place.context.clone()),
+            silent: Some(true),
+            ..Default::default()
+        };
+        let reply = self
+            .tab
+            .send_to(&place.cdp_session, &put)?
+            .by(deadline)
+            .await;
+        match reply {
+            Err(error @ (CdpError::Deadline | CdpError::Closed | CdpError::TargetCrashed)) => {
+                Err(self.tab.error("looking at the page", error))
+            }
+            _ if Instant::now() >= deadline => {
+                Err(self.tab.error("looking at the page", CdpError::Deadline))
+            }
+            _ => Ok(()),
+        }
     }
 
     async fn evaluate_at(
@@ -239,7 +265,7 @@ impl Document {
             let what = thrown.exception.and_then(|e| e.description);
             let text = what.unwrap_or(thrown.text);
             if text.contains("tabd is not defined") {
-                return Err(Gone::Document);
+                return Err(Gone::Script);
             }
             let error = Code::Internal.because(format!("a script of tabd failed: {text}"));
             return Err(Gone::Other(error));
@@ -341,6 +367,8 @@ impl Tab {
 
 enum Gone {
     Document,
+    /// The document is there, our scripts are not.
+    Script,
     Other(Error),
 }
 

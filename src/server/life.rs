@@ -23,7 +23,8 @@ const LATE: Duration = Duration::from_secs(1);
 /// How long clients have to take their last replies.
 const FLUSH: Duration = Duration::from_millis(500);
 /// How long the browser has to end; after that its process is killed with the daemon's.
-const BROWSER: Duration = Duration::from_millis(4000);
+/// A browser that was asked takes 0.1 s; on a busy machine a kill and the removal of its files need more.
+const BROWSER: Duration = Duration::from_secs(5);
 /// The pause after an accept that failed, by lack of descriptors mostly.
 const RETRY: Duration = Duration::from_millis(50);
 

@@ -284,7 +284,7 @@ fn a_killed_daemon_leaves_no_process_and_the_next_start_sweeps_its_files() {
     assert!(members(browser).len() > 2);
     daemon.signal(Signal::SIGKILL);
     daemon.wait();
-    let dir = daemon.dir.path().display().to_string();
+    let dir = format!("{}/", daemon.dir.path().display());
     eventually("no process is left", Duration::from_secs(2), || {
         processes_with(&dir).is_empty() && members(browser).is_empty()
     });
@@ -339,6 +339,16 @@ fn sigterm_at_any_moment_leaves_nothing() {
 }
 
 #[test]
+fn sigterm_right_after_a_death_leaves_nothing() {
+    let web = Web::start();
+    let daemon = Daemon::start();
+    let mut client = daemon.client();
+    client.ok("open", json!({"url": web.url("/status/200")}));
+    client.murder_browser();
+    ends_clean(daemon);
+}
+
+#[test]
 fn shutdown_and_the_idle_exit_take_the_browser_along() {
     let web = Web::start();
     let mut daemon = Daemon::start();
@@ -373,7 +383,7 @@ fn a_caller_that_gives_up_on_the_start_leaves_one_browser() {
     let mut client = daemon.client();
     client.ok("open", json!({"url": web.url("/status/200")}));
     let pid = client.browser_pid();
-    let dir = daemon.dir.path().display().to_string();
+    let dir = format!("{}/", daemon.dir.path().display());
     let own = daemon.pid();
     let browsers = processes_with(&dir)
         .into_iter()

@@ -199,7 +199,7 @@ pub fn eventually(what: &str, within: Duration, mut holds: impl FnMut() -> bool)
 /// What is left of a daemon that has ended: processes and files, but for what is meant to stay.
 pub fn left_of(daemon: &Daemon) -> Vec<String> {
     let dir = daemon.dir.path().display().to_string();
-    let mut left: Vec<String> = processes_with(&dir)
+    let mut left: Vec<String> = processes_with(&format!("{dir}/"))
         .iter()
         .map(|p| {
             format!(
