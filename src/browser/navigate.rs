@@ -52,7 +52,6 @@ pub struct Arrival {
 struct Mark {
     commits: u64,
     moves: u64,
-    starts: u64,
     downloads: u64,
 }
 
@@ -275,7 +274,6 @@ impl Tab {
         self.look(|s| Mark {
             commits: s.commits,
             moves: s.moves,
-            starts: s.starts,
             downloads: s.downloads_seen,
         })
     }
@@ -370,12 +368,12 @@ impl Tab {
         }
     }
 
-    /// Until the navigation has begun: whenever the old page is stuck in a script, of `beforeunload` for
-    /// one, ends the script. Later it might be the new page's. Never returns.
+    /// Until the next document is asked for: whenever the old page is stuck in a script, of
+    /// `beforeunload` for one, ends the script. Later it might be the new page's. Never returns.
     async fn rouse(&self, mark: Mark) -> std::convert::Infallible {
         let waits = |s: &TabState| {
-            let begun = s.commits > mark.commits || s.starts > mark.starts;
-            !begun && !s.closed && !s.crashed
+            let asked = s.pending.as_ref().is_some_and(|l| s.is_asked_for(l));
+            s.commits == mark.commits && !asked && !s.closed && !s.crashed
         };
         while self.look(waits) {
             sleep_until(Instant::now() + SUSPECT).await;

@@ -195,6 +195,12 @@ impl TabState {
         found.map(|(_, status)| *status)
     }
 
+    /// Whether the document that `loader` brings has been asked for over the network.
+    pub fn is_asked_for(&self, loader: &LoaderId) -> bool {
+        let own = |id: &RequestId| id.as_str() == loader.as_str();
+        self.requests.keys().any(own) || self.status(loader).is_some()
+    }
+
     /// Whether a request that began after the first `mark` ones is still under way.
     pub fn busy_since(&self, mark: u64) -> bool {
         self.requests.values().any(|r| r.counts && r.number > mark)

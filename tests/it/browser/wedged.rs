@@ -11,13 +11,17 @@ use crate::web::Web;
 const LOOPS: &str = "<title>loops</title><button onclick='for (;;);'>Loop</button>
     <button onclick='setTimeout(() => { for (;;); })'>Later</button>";
 
-/// An open page whose script runs for ever.
+/// A page that is stuck in a script for ever.
 fn wedge(client: &mut Client, url: &str) {
     client.ok("open", json!({"url": url}));
-    client.ok(
-        "evaluate",
-        json!({"script": "setTimeout(() => { for (;;); })", "settle": false}),
-    );
+    stick(client, "for (;;);");
+}
+
+/// Has the page run `script` in a while, and waits until it does.
+fn stick(client: &mut Client, script: &str) {
+    let script = format!("setTimeout(() => {{ {script} }}, 100)");
+    client.ok("evaluate", json!({"script": script, "settle": false}));
+    while client.request(json!({"tool": "text", "timeout_ms": 300}))["ok"] == true {}
 }
 
 fn at_once(client: &mut Client, tool: &str, args: Value) -> Value {
@@ -105,8 +109,10 @@ fn a_stuck_page_is_left_by_going_elsewhere() {
     assert_eq!(opened["title"], "202");
     // And one whose scripts go on and on.
     client.ok("open", json!({"url": loops}));
-    let again = "setInterval(() => { const end = Date.now() + 3000; while (Date.now() < end); })";
-    client.ok("evaluate", json!({"script": again, "settle": false}));
+    stick(
+        &mut client,
+        "setInterval(() => { const end = Date.now() + 3000; while (Date.now() < end); })",
+    );
     let opened = client.ok("open", json!({"url": web.url("/status/203")}));
     assert_eq!(opened["title"], "203");
     wedge(&mut client, &loops);
