@@ -219,6 +219,7 @@ impl Tab {
         };
         // It is about to have a process again; another crash from now on is that one's.
         self.change(|s| s.crashed = false);
+        self.until_stopped(Instant::now() + SUSPECT).await;
         let mark = self.mark();
         // The empty page that a tab begins with runs nothing.
         if !guard.crashed && commits > 0 {
@@ -324,12 +325,6 @@ impl Tab {
             .because(format!("{} did not answer in time", quoted(url, 80)))
             .fact("acted", "unknown")
             .hint("the navigation was stopped; try a longer timeout_ms"))
-    }
-
-    fn stop_loading(&self) {
-        if let Ok(pending) = self.send(&page::StopLoading::default()) {
-            pending.forget();
-        }
     }
 
     /// Ends the script that the page is stuck in, if it is: where the next document lives in the same

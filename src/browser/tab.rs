@@ -34,6 +34,9 @@ pub struct Tab {
     live: Mutex<Option<Live>>,
     /// Where it was when its page died with a browser, until it is there again.
     lost: Mutex<Option<Lost>>,
+    /// The end of a navigation that was given up, until the browser has confirmed it: it might end the
+    /// next one.
+    stopping: Mutex<Option<Pending<cdp_page::StopLoading>>>,
     state: watch::Sender<TabState>,
     snapshots: AtomicU32,
     notes: Mutex<HashSet<String>>,
@@ -80,6 +83,7 @@ impl Tab {
             is_first,
             live: Mutex::new(None),
             lost: Mutex::new(None),
+            stopping: Mutex::new(None),
             state: watch::Sender::new(TabState::default()),
             snapshots: AtomicU32::new(0),
             notes: Mutex::default(),
@@ -294,6 +298,26 @@ impl Tab {
         self.state.send_modify(|s| {
             *s = TabState::new(s.main.clone(), SessionId::default(), s.url().to_owned());
         });
+    }
+
+    /// Gives up the navigation that is under way.
+    pub(super) fn stop_loading(&self) {
+        if let Ok(pending) = self.send(&cdp_page::StopLoading::default()) {
+            *self.stopping() = Some(pending);
+        }
+    }
+
+    /// Waits until what was given up is over, at most until `by`.
+    pub(super) async fn until_stopped(&self, by: Instant) {
+        let pending = self.stopping().take();
+        let Some(pending) = pending else { return };
+        let _ = pending.by(by).await;
+        let over = |s: &TabState| s.pending.is_none().then_some(());
+        let _ = self.until(by, over).await;
+    }
+
+    fn stopping(&self) -> MutexGuard<'_, Option<Pending<cdp_page::StopLoading>>> {
+        self.stopping.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where it still has to be brought back to.

@@ -336,7 +336,14 @@ impl<'a> Run<'a> {
                         let after = match (looks, early) {
                             (true, _) => After::Looked,
                             (false, true) => After::Unknown,
-                            (false, false) => asked.await.map_or(After::Unknown, |told| After::Told(Box::new(told))),
+                            (false, false) => {
+                                // The script has ended; a page that is stuck since is only not settled.
+                                let by = deadline - 2 * AHEAD;
+                                match tokio::time::timeout_at(by, asked).await {
+                                    Ok(Some(told)) => After::Told(Box::new(told)),
+                                    _ => After::Unknown,
+                                }
+                            }
                         };
                         return Ok((reply, after));
                     }

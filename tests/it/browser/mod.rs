@@ -219,15 +219,13 @@ pub fn left_of(daemon: &Daemon) -> Vec<String> {
                 .display()
                 .to_string();
             match name.as_str() {
-                // Directories that the next daemon uses, the empty one for what callers get, the marks by which it goes on counting, and
-                // the empty lock of the sweep.
+                // Directories that the next daemon uses, the marks by which it goes on counting, and the
+                // empty lock of the sweep.
                 "tabd" | "tabd/profiles" => open.push(path),
                 // What was handed to callers stays; what was still coming does not.
                 _ if name.starts_with("cache") && path.is_dir() => open.push(path),
                 _ if name.starts_with("cache/") && !name.contains("/incoming/") => {}
                 "tabd/numbers" | "tabd/profiles/.lock" => {}
-                // What a caller was told of stays.
-                download if download.starts_with("cache/tabd/download-") => {}
                 _ => left.push(name),
             }
         }
